@@ -257,7 +257,7 @@ extension FieldValue {
   /// booleans to 0 and 1 and back, decimals and floating-point numbers to integers where they are whole.
   ///
   /// - Parameter source: The type of the column that the value is from.
-  func converting(to type: ColumnType) -> FieldValue? {
+  package func converting(to type: ColumnType) -> FieldValue? {
     if let exact = converted(to: type) { return exact }
     if case .external(of: let inner, _) = type {
       return converting(to: .scalar(inner))?.converted(to: type)

@@ -19,7 +19,8 @@ struct ImportCommand: ParsableCommand {
       A SQLite database, known by its first bytes or named with --sqlite, becomes a new store: tables become records, foreign keys references, and tables that \
       hold nothing but pairs of keys lists of references; indexes and unique constraints are kept. What differs is said \
       line by line, and the Swift that describes the store is the answer. Columns get the type that holds all of their \
-      values exactly; strings that are not UTF-8 are bytes, without --encoding or --lossy.
+      values exactly; strings that are not UTF-8 are bytes, without --encoding or --lossy. --type, --name and --key choose otherwise; a \
+      value that the chosen type does not hold exactly is refused with its row, without --lossy.
 
       With the name of a type before the file, records of this type are read from comma-separated values (with a header), \
       a JSON array or lines of JSON, and found by their keys, or by the unique field that --id names: those that are \
@@ -28,6 +29,7 @@ struct ImportCommand: ParsableCommand {
 
       Example: cambium import orders.cambium orders.jsonl
       Example: cambium import notes.cambium notes.db > Notes.swift
+      Example: cambium import shop.cambium shop.db --type orders.total=decimal --type orders.placed=unix-seconds --name orders=Order
       Example: cambium import shop.cambium Item items.csv --map "Item number=sku" --id sku
       """)
 
@@ -51,8 +53,14 @@ struct ImportCommand: ParsableCommand {
   @Option(help: "latin1: read the strings of the database that are not UTF-8 as Latin-1.")
   var encoding: TextEncoding?
 
-  @Flag(help: "Replace the bytes of strings of the database that are not UTF-8.")
+  @Flag(
+    help: """
+      Replace the bytes of strings of the database that are not UTF-8; and values that the type of --type does not hold, by \
+      null or by the nearest.
+      """)
   var lossy = false
+
+  @OptionGroup var choices: ImportChoiceArguments
 
   @Flag(help: "Add to the store, which is there already.")
   var into = false

@@ -78,7 +78,7 @@ extension FieldType {
     FieldType(kind: .composite(parts()))
   }
 
-  init(_ type: ScalarType) {
+  package init(_ type: ScalarType) {
     self.init(kind: .scalar(type))
   }
 }

@@ -6,8 +6,11 @@ extension ImportCommand {
   func database() throws -> String? {
     if let sqlite { return sqlite }
     guard let path = inputs.last, FileKind(of: path) == .database else {
-      guard tables.isEmpty, encoding == nil, !lossy else {
-        let option = !tables.isEmpty ? "--table" : lossy ? "--lossy" : "--encoding"
+      let used = [
+        tables.isEmpty ? nil : "--table", encoding.map { _ in "--encoding" },
+        lossy ? "--lossy" : nil, inputs.count == 2 ? nil : choices.used,
+      ]
+      if let option = used.lazy.compactMap(\.self).first {
         throw CommandFailure(
           .usage, "\(option) is for SQLite databases, and \(inputs.last ?? "-") is none.")
       }
@@ -49,8 +52,9 @@ extension ImportCommand {
     let bar = ProgressBar()
     defer { bar.end() }
     let database = try SQLiteDatabase(path, malformedText: malformedText)
-    var mapping = try SQLiteMapping(database, tables: tables.isEmpty ? nil : tables) {
-      table, count in
+    var mapping = try SQLiteMapping(
+      database, tables: tables.isEmpty ? nil : tables, try ImportChoices(choices)
+    ) { table, count in
       try Interruption.check("The import was interrupted; there is no store.")
       bar.show(nil, "Reading \(table): \(Figures.count(count)) rows")
     }

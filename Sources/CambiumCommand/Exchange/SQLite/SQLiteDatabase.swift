@@ -1,3 +1,4 @@
+import Cambium
 import FoundationEssentials
 import Glibc
 
@@ -184,6 +185,20 @@ enum SQLiteValueType: Int32 {
     let buffer = unsafe UnsafeBufferPointer(start: bytes, count: length(column))
     if unsafe buffer.allSatisfy({ $0 < 0x80 }) { return true }
     return unsafe String(validating: buffer, as: UTF8.self) != nil
+  }
+
+  /// The value as SQLite has it: an integer, a double, a string, or data of a blob and of a string that is not UTF-8.
+  ///
+  /// - Parameter reading: Its further use: bytes that are kept as such are neither replaced nor decoded before.
+  func value(_ column: Int, for reading: ColumnReading) -> FieldValue {
+    switch type(column) {
+    case .text where reading.type == .binaryData: .data(data(column))
+    case .null: .null
+    case .integer: .integer(integer(column))
+    case .real: .double(double(column))
+    case .text where database.malformedText != .bytes || isUTF8(column): .string(string(column))
+    case .text, .blob: .data(data(column))
+    }
   }
 
   /// The bytes of a blob, or those of a string in UTF-8.

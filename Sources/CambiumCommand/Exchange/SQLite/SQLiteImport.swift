@@ -36,12 +36,17 @@ struct SQLiteImport {
       "SELECT \((record.fields.map(\.expression) + kindColumn).joined(separator: ", "))"
         + " FROM \(record.table.name.sqlName)")
     let lists = try record.lists.map { list in
-      (query: try database.query(list.query), type: type(ofKeyOf: list.destination))
+      (
+        query: try database.query(list.query),
+        conversion: SQLiteConversion(
+          type: type(ofKeyOf: list.destination), reading: list.reading)
+      )
     }
-    let types = record.fields.map(\.type) + (kinds == nil ? [] : [ScalarType.int64])
+    var conversions = record.fields.map { SQLiteConversion(type: $0.type, reading: $0.reading) }
+    if kinds != nil { conversions.append(SQLiteConversion(type: .int64, reading: nil)) }
     // Lists are queried for each row, by the same thread as the rows.
     let isLarge = record.profile.count >= SQLiteRowsAhead.countMin
-    let ahead = isLarge && lists.isEmpty ? try SQLiteRowsAhead(rows, types) : nil
+    let ahead = isLarge && lists.isEmpty ? try SQLiteRowsAhead(rows, conversions) : nil
     defer { ahead?.end() }
     do {
       _ = try transaction.load(
@@ -54,14 +59,14 @@ struct SQLiteImport {
         }
         if let ahead {
           guard try ahead.next() else { return false }
-          for column in types.indices { set(column, ahead.value(column)) }
+          for column in conversions.indices { set(column, ahead.value(column)) }
         } else {
           guard try rows.next() else { return false }
-          for column in types.indices { set(column, rows.value(column, types[column])) }
+          for column in conversions.indices { set(column, rows.value(column, conversions[column])) }
         }
         for (place, list) in lists.enumerated() {
           try list.query.restart(with: key, of: rows)
-          set(types.count + place, .array(try list.query.values(of: list.type)))
+          set(conversions.count + place, .array(try list.query.values(list.conversion)))
         }
         kinds?.give(to: &values)
         count += 1
@@ -163,6 +168,13 @@ private final class KindRow {
   }
 }
 
+/// How the values of a column become those of a field.
+struct SQLiteConversion {
+  let type: ScalarType
+  /// Nil if the caller has not chosen one.
+  let reading: ColumnReading?
+}
+
 extension SQLiteMapping.List {
   /// The keys that a record leads to, whose key is the parameter.
   fileprivate var query: String {
@@ -175,15 +187,16 @@ extension SQLiteMapping.List {
 
 extension SQLiteQuery {
   /// The first columns of the remaining rows.
-  fileprivate func values(of type: ScalarType) throws -> [FieldValue] {
+  fileprivate func values(_ conversion: SQLiteConversion) throws -> [FieldValue] {
     var values: [FieldValue] = []
-    while try next() { values.append(value(0, type)) }
+    while try next() { values.append(value(0, conversion)) }
     return values
   }
 
-  /// A value as one of a type that was found to hold all values of the column.
-  func value(_ column: Int, _ type: ScalarType) -> FieldValue {
-    switch (self.type(column), type) {
+  /// A value as one of a type that was found to hold all values of the column, or as the caller chooses.
+  func value(_ column: Int, _ conversion: SQLiteConversion) -> FieldValue {
+    if let reading = conversion.reading { return reading.read(value(column, for: reading)).value }
+    return switch (type(column), conversion.type) {
     case (.null, _): .null
     case (.integer, .boolean): .boolean(integer(column) != 0)
     case (_, .int64): .integer(integer(column))
@@ -191,7 +204,7 @@ extension SQLiteQuery {
     case (.text, .date): Date(iso: string(column)).map { .date($0) } ?? .null
     case (_, .date): .date(Date(timeIntervalSinceReferenceDate: double(column)))
     case (.text, .uuid): UUID(uuidString: string(column)).map { .uuid($0) } ?? .null
-    case (.blob, .uuid): .uuid(uuid(column))
+    case (.blob, .uuid): UUID(data(column)).map { .uuid($0) } ?? .null
     case (.blob, .binaryData), (.text, .binaryData): .data(data(column))
     case (_, .binaryData): .data(Data(text(column).utf8))
     default: .string(text(column))
@@ -201,12 +214,5 @@ extension SQLiteQuery {
   /// A string, or the shortest text of a number of which it can be made again: SQLite's own has 15 digits.
   private func text(_ column: Int) -> String {
     type(column) == .real ? "\(double(column))" : string(column)
-  }
-
-  private func uuid(_ column: Int) -> UUID {
-    // The profile has found that each has 16 bytes.
-    var bytes = Array(data(column).prefix(16))
-    while bytes.count < 16 { bytes.append(0) }
-    return unsafe bytes.withUnsafeBytes { unsafe UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 }

@@ -1,9 +1,11 @@
 import Cambium
 
 extension SQLiteMapping {
-  /// Returns true for a table that is declared to hold nothing but pairs of keys of two others, each pair once.
+  /// Returns true for a table that is declared to hold nothing but pairs of keys of two others, each pair once. One with a key
+  /// or fields that the caller chooses is a record.
   func isLink(_ table: SQLiteTable, among tables: KnownTables) -> Bool {
-    guard table.columns.count == (table.list?.order == nil ? 2 : 3), table.foreignKeys.count == 2,
+    guard table.chosenKey == nil, table.columns.allSatisfy({ $0.chosenName == nil }),
+      table.columns.count == (table.list?.order == nil ? 2 : 3), table.foreignKeys.count == 2,
       let pair = table.linkColumns, !table.hasForeignCollation,
       !tables.destinations.contains(table.name.sqlFolded),
       table.indexes.allSatisfy({ !$0.isUnique || $0.parts?.count == 2 })
@@ -44,7 +46,9 @@ extension SQLiteMapping {
   private static let longestList = 1_000
 
   /// Adds the list that a link is.
-  mutating func addList(_ table: SQLiteTable) {
+  ///
+  /// - Throws: `CommandFailure` if the name that the caller chooses for it is taken.
+  mutating func addList(_ table: SQLiteTable) throws {
     guard let pair = table.linkColumns,
       let source = table.foreignKeys.first(where: { $0.columns[0].isName(pair[0]) }),
       let target = table.foreignKeys.first(where: { $0.columns[0].isName(pair[1]) }),
@@ -54,12 +58,19 @@ extension SQLiteMapping {
     let taken = records[owner].names + [Self.markerName]
     let name = records[destination].name(of: target.kind)
     let wanted = table.list?.name ?? (taken.contains(name) ? table.name : name)
-    let listName = wanted.asFieldName(besides: taken)
+    if let chosen = table.chosenName, taken.contains(chosen) {
+      throw CommandFailure(
+        .usage,
+        "\(table.name) becomes a list of \(records[owner].name), which cannot be called \(chosen)."
+          + " Its names are \(taken.joined(separator: ", ")).")
+    }
+    let listName = table.chosenName ?? wanted.asFieldName(besides: taken)
     let isLong =
       listName.utf8.count + records[owner].prefix(of: source.kind).utf8.count > Self.longestName
+    let reading = table.column(named: pair[1]).flatMap { table.columns[$0].reading }
     let list = List(
       name: listName, kind: isLong ? nil : source.kind, table: table.name, source: pair[0],
-      target: pair[1], order: table.list?.order, destination: name,
+      target: pair[1], order: table.list?.order, destination: name, reading: reading,
       deleteRule: Self.rule(ofLink: source))
     records[owner].lists.append(list)
     addInverse(

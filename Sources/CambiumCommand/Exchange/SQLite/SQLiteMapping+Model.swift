@@ -50,14 +50,6 @@ extension SQLiteMapping.Field {
     if let destination {
       return .reference(to: destination.record, checked: destination.isChecked)
     }
-    return switch type {
-    case .boolean: .boolean
-    case .double: .double
-    case .string: .string
-    case .date: .date
-    case .uuid: .uuid
-    case .binaryData: .binaryData
-    default: .integer
-    }
+    return FieldType(type)
   }
 }

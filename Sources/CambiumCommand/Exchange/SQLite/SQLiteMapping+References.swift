@@ -39,7 +39,10 @@ extension SQLiteMapping {
     let record = records[target]
     guard key.columns.count == 1, record.key.count == 1,
       let field = record.fields.first(where: { $0.name == record.key[0] }),
-      let column = field.column, key.destinations.first?.isName(column) ?? true
+      let column = field.column,
+      let wanted = key.destinations.first
+        ?? record.table.primaryKey.first.map({ record.table.columns[$0].name }),
+      wanted.isName(column)
     else { return nil }
     return field
   }
@@ -88,7 +91,7 @@ extension SQLiteMapping {
     _ values: SQLiteProfile.Column, _ type: ScalarType, _ column: String, of table: SQLiteTable,
     _ target: Int, _ key: Field
   ) throws -> Match {
-    if key.type == .double || key.type == .boolean {
+    if [.double, .float, .boolean].contains(key.type) {
       return .fault("it leads to a key that is \(key.type), which no reference can be")
     }
     guard values.values > 0 else { return .missing(0) }

@@ -30,9 +30,11 @@ struct SQLiteMapping {
     /// The expression for it in a query of its table.
     let expression: String
     var type: ScalarType
-    let isOptional: Bool
+    var isOptional: Bool
     /// True for long values, which are kept outside of the rows.
-    let isExternal: Bool
+    var isExternal: Bool
+    /// The reading of the column's values that the caller chooses.
+    var reading: ColumnReading?
     var destination: Destination?
     /// The value of the field's type that the column declares as its default.
     var defaultValue: FieldValue?
@@ -50,6 +52,8 @@ struct SQLiteMapping {
     let order: String?
     /// The name of the record or kind that it leads to.
     let destination: String
+    /// The reading of the target's values that the caller chooses.
+    let reading: ColumnReading?
     /// The rule for the deletion of the record that has the list.
     let deleteRule: DeleteRule
   }
@@ -91,10 +95,11 @@ extension SQLiteMapping {
   ///
   /// - Parameters:
   ///   - tables: The tables to take along; nil for all.
+  ///   - choices: The types, names and keys that the caller chooses for them.
   ///   - progress: Called with the table and the number of rows that were read, now and then.
-  /// - Throws: `CommandFailure` if there is nothing to import, or no such table.
+  /// - Throws: `CommandFailure` if there is nothing to import, or no such table, or if a choice cannot be followed.
   init(
-    _ database: SQLiteDatabase, tables wanted: [String]?,
+    _ database: SQLiteDatabase, tables wanted: [String]?, _ choices: ImportChoices,
     progress: (String, Int) throws -> Void
   ) throws {
     self.database = database
@@ -115,19 +120,22 @@ extension SQLiteMapping {
     }
     let coreData = try CoreDataTables(declared, of: database)
     notes += coreData?.notes ?? []
-    let tables = coreData?.tables ?? declared
+    var tables = coreData?.tables ?? declared
+    try choices.apply(to: &tables)
     let numbersAreDates = try database.isOfCoreData()
     let known = KnownTables(tables)
     let declaredLinks = tables.filter { isLink($0, among: known) }
     let linkNames = Set(declaredLinks.map(\.name))
+    let others = tables.filter { !linkNames.contains($0.name) }
+    try ImportChoices.checkNames(
+      others.map { ($0.name, $0.chosenName) }, "tables", of: "The database")
+    recordNames = Set(others.compactMap(\.chosenName))
     func read(_ table: SQLiteTable) throws -> SQLiteProfile {
       try SQLiteProfile(table, of: database, numbersAreDates: numbersAreDates) {
         try progress(table.name, $0)
       }
     }
-    for table in tables where !linkNames.contains(table.name) {
-      add(table, try read(table))
-    }
+    for table in others { try add(table, try read(table)) }
     // The keys of the records are known now.
     var links: [SQLiteTable] = []
     for link in declaredLinks {
@@ -135,14 +143,14 @@ extension SQLiteMapping {
       if try isList(link, profile) {
         links.append(link)
       } else {
-        add(link, profile)
+        try add(link, profile)
       }
     }
     guard !records.isEmpty else {
       throw CommandFailure(.invalid, "There is nothing to import: the database has no tables.")
     }
     for place in records.indices { try addReferences(to: place) }
-    for link in links { addList(link) }
+    for link in links { try addList(link) }
     for place in records.indices { addIndexes(to: place) }
     for table in declared { try addDefaults(of: table) }
   }
@@ -153,32 +161,33 @@ extension SQLiteMapping {
 // MARK: - Records and fields
 
 extension SQLiteMapping {
-  private mutating func add(_ table: SQLiteTable, _ profile: SQLiteProfile) {
+  private mutating func add(_ table: SQLiteTable, _ profile: SQLiteProfile) throws {
     var fields: [Field] = []
     let longestInRow = Self.longestInRow(of: profile)
+    var names = Set(table.columns.compactMap(\.chosenName))
     for (place, (column, values)) in zip(table.columns, profile.columns).enumerated() {
       let (type, change) = values.type(
         declared: column.declaredType, isKey: table.primaryKey.contains(place))
+      let name = column.chosenName ?? column.name.asFieldName(besides: names)
+      names.insert(name)
       let field = Field(
-        name: column.name.asFieldName(besides: fields.map(\.name)), kind: column.kind,
-        column: column.name, expression: column.name.sqlName, type: type,
-        isOptional: !column.isRequired || values.nulls > 0,
-        isExternal: values.longest > longestInRow && (type == .string || type == .binaryData))
+        name: name, kind: column.kind, column: column.name, expression: column.name.sqlName,
+        type: type, isOptional: !column.isRequired || values.nulls > 0,
+        isExternal: values.longest > longestInRow && (type == .string || type == .binaryData),
+        reading: column.reading)
       let text = "\(table.name).\(column.name)"
       if let change { note(text, change) }
       if field.name != column.name { note(text, "it is called \(field.name) in the store") }
       fields.append(field)
     }
-    let key = declaredKey(of: table, profile, fields)
+    let key = try chosenKey(of: table, profile, fields) ?? declaredKey(of: table, profile, fields)
     if let key {
       for place in key {
-        let field = fields[place]
-        fields[place] = Field(
-          name: field.name, column: field.column, expression: field.expression, type: field.type,
-          isOptional: false, isExternal: false)
+        fields[place].isOptional = false
+        fields[place].isExternal = false
       }
     } else {
-      let name = "rowid".asFieldName(besides: fields.map(\.name))
+      let name = "rowid".asFieldName(besides: names)
       let (expression, isNumber) = table.rowKey(in: database)
       fields.insert(
         Field(
@@ -190,7 +199,12 @@ extension SQLiteMapping {
           ? "its key cannot be one here, and it has no rowid: \(name) is the number of the row"
           : "its key is SQLite's rowid")
     }
-    let name = table.name.asFieldName(besides: recordNames)
+    let name = table.chosenName ?? table.name.asFieldName(besides: recordNames)
+    if table.chosenName != nil, let other = records.first(where: { $0.name == name }) {
+      // A table that was to be a list, and is none.
+      try ImportChoices.checkNames(
+        [(other.table.name, other.name), (table.name, name)], "tables", of: "The database")
+    }
     recordNames.insert(name)
     if name != table.name { note(table.name, "it is called \(name) in the store") }
     let kinds = namedKinds(of: table, fields)
@@ -228,18 +242,58 @@ extension SQLiteMapping {
   private func declaredKey(
     of table: SQLiteTable, _ profile: SQLiteProfile, _ fields: [Field]
   ) -> [Int]? {
-    let isKey = table.primaryKey.allSatisfy { place in
-      let values = profile.columns[place]
+    let key = table.primaryKey
+    return key.isEmpty || fault(ofKey: key, in: table, profile, fields) != nil ? nil : key
+  }
+
+  /// The places of the fields of the primary key that the caller chooses; nil if there is none.
+  ///
+  /// - Throws: `CommandFailure` if they cannot be.
+  private func chosenKey(
+    of table: SQLiteTable, _ profile: SQLiteProfile, _ fields: [Field]
+  ) throws -> [Int]? {
+    guard let key = table.chosenKey else { return nil }
+    guard
+      let fault = try fault(ofKey: key, in: table, profile, fields)
+        ?? repeatedValues(of: key, in: table).map({ "several rows have \($0)" })
+    else { return key }
+    let names = key.map { table.columns[$0].name }.joined(separator: ", ")
+    throw CommandFailure(
+      .invalid,
+      "\(table.name): its key cannot be \(names): \(fault). Nothing was imported. Choose other columns, or omit --key."
+    )
+  }
+
+  /// Returns why some columns cannot be the primary key, in words; nil if they can, or if rows have the same values.
+  private func fault(
+    ofKey key: [Int], in table: SQLiteTable, _ profile: SQLiteProfile, _ fields: [Field]
+  ) -> String? {
+    for place in key {
+      let (name, values) = (table.columns[place].name, profile.columns[place])
+      guard values.nulls == 0 else {
+        return
+          "\(Figures.count(values.nulls, "row")) \(values.nulls == 1 ? "has" : "have") no \(name)"
+      }
       // Values that become equal when their types are made equal are not keys any more.
-      return values.nulls == 0
-        && (values.values == 0 || values.spelling(as: fields[place].type) != nil)
+      guard values.values == 0 || values.spelling(as: fields[place].type) != nil else {
+        return "values of \(name) are of several types, or spelled in several ways"
+      }
     }
-    let isAlone = table.primaryKey.count == 1
-    let length = table.primaryKey.reduce(0) { length, place in
-      length + profile.columns[place].longestKey(isAlone: isAlone)
+    let length = key.reduce(0) { length, place in
+      length + profile.columns[place].longestKey(isAlone: key.count == 1)
     }
-    return isKey && !table.primaryKey.isEmpty && length <= Self.longestKey
-      ? table.primaryKey : nil
+    return length > Self.longestKey ? "its values are longer than keys can be" : nil
+  }
+
+  /// Returns the values of some columns that several rows have, as SQLite writes them; nil if no two rows have the same.
+  private func repeatedValues(of key: [Int], in table: SQLiteTable) throws -> String? {
+    let columns = key.map { table.columns[$0].name.sqlName }
+    let query = try database.query(
+      "SELECT \(columns.map { "quote(\($0))" }.joined(separator: ", ")) FROM \(table.name.sqlName)"
+        + " GROUP BY \(columns.map { "\($0) COLLATE BINARY" }.joined(separator: ", "))"
+        + " HAVING count(*) > 1 LIMIT 1")
+    guard try query.next() else { return nil }
+    return key.indices.map { query.string($0).cut }.joined(separator: ", ")
   }
 
   /// Longer values are kept outside of the rows, in bytes.

@@ -21,16 +21,20 @@ struct SQLiteProfile {
     fileprivate(set) var malformed = 0
     fileprivate var firstMalformed = 0
     fileprivate let malformedText: MalformedText
-    /// Dates with an offset, and UUIDs that are not in capitals.
+    /// Values that are spelled otherwise in the store: dates with an offset, UUIDs that are not in capitals.
     fileprivate var respelled = 0
-    /// The form of the first date or UUID that is a string, and whether all others have it.
+    /// The form of the first string that becomes something else, and whether all others have it.
     fileprivate var form: String?
     fileprivate var isUniform = true
+    /// Values that the chosen type does not hold exactly, and how many of them become null.
+    fileprivate var inexact = 0
+    fileprivate var lost = 0
     /// True as long as no value was found that is not what the declared type promises.
     fileprivate(set) var keepsPromise = true
     /// The number of the first row with another.
     fileprivate var firstMisfit = 0
     fileprivate let promise: Promise?
+    fileprivate let reading: ColumnReading?
   }
 
   /// A type that a declaration promises and SQLite itself does not have.
@@ -53,12 +57,16 @@ struct SQLiteProfile {
   /// Reads all rows of a table.
   ///
   /// - Parameter progress: Called with the number of rows that were read, now and then.
+  /// - Throws: `CommandFailure` for a value that the type that was chosen for its column does not hold exactly, unless bad
+  ///   values may be lost.
   init(
     _ table: SQLiteTable, of database: SQLiteDatabase, numbersAreDates: Bool,
     progress: (Int) throws -> Void
   ) throws {
     columns = table.columns.map {
-      Column(malformedText: database.malformedText, promise: Promise($0.declaredType))
+      Column(
+        malformedText: database.malformedText,
+        promise: $0.reading == nil ? Promise($0.declaredType) : nil, reading: $0.reading)
     }
     let names = table.columns.map(\.name.sqlName).joined(separator: ", ")
     let row = try database.query("SELECT \(names) FROM \(table.name.sqlName)")
@@ -71,9 +79,36 @@ struct SQLiteProfile {
         if !columns[index].keepsPromise, columns[index].firstMisfit == 0 {
           columns[index].firstMisfit = count
         }
+        guard let reading = columns[index].reading else { continue }
+        let value = row.value(index, for: reading)
+        guard columns[index].take(value, reading) || database.malformedText == .lossy else {
+          throw Self.refusal(of: value, reading, table, index, row: count)
+        }
       }
       if count & 0xfff == 0 { try progress(count) }
     }
+  }
+
+  private static func refusal(
+    of value: FieldValue, _ reading: ColumnReading, _ table: SQLiteTable, _ column: Int, row: Int
+  ) -> CommandFailure {
+    let (table, column) = (table.name, table.columns[column].name)
+    let shown =
+      switch value {
+      case .string(let text): String(text.prefix(100)).quoted
+      case .data(let bytes): Figures.count(bytes.count, "byte")
+      default: "\(value)"
+      }
+    return CommandFailure(
+      .invalid,
+      "\(table).\(column): row \(row) has \(shown), which is not exactly a value of \(reading). Nothing was imported."
+        + " Choose another type, omit --type for one that holds all values, or say --lossy to lose some.",
+      ErrorDetail(
+        "inexactValue",
+        [
+          "table": .string(table), "column": .string(column), "row": JSONValue(row),
+          "value": .string(shown), "type": .string("\(reading)"),
+        ]))
   }
 }
 
@@ -98,7 +133,7 @@ extension SQLiteProfile.Column {
       if isMalformed { malformed += 1 }
       // A byte that is replaced becomes three.
       longest = max(longest, row.length(index) * (isMalformed ? 3 : 1))
-      if promise != nil, keepsPromise { check(row.string(index)) }
+      if let promise, keepsPromise { check(row.string(index), promise) }
     case .blob:
       blobs += 1
       longest = max(longest, row.length(index))
@@ -106,23 +141,38 @@ extension SQLiteProfile.Column {
     }
   }
 
-  private mutating func check(_ text: String) {
-    switch promise {
-    case .date:
-      guard let date = Date(iso: text), date.isExactly(text) else {
-        keepsPromise = false
-        return
+  private mutating func check(_ text: String, _ promise: SQLiteProfile.Promise) {
+    let reading = ColumnReading.type(promise.type)
+    let fit = reading.read(.string(text)).fit
+    keepsPromise = promise != .boolean && fit != .inexact
+    if keepsPromise { take(text, reading, fit) }
+  }
+
+  /// Takes a value that is read as the caller chooses.
+  ///
+  /// - Returns: False if the type does not hold it exactly.
+  fileprivate mutating func take(_ source: FieldValue, _ reading: ColumnReading) -> Bool {
+    let (value, fit) = reading.read(source)
+    if fit == .inexact {
+      inexact += 1
+      if value == .null {
+        lost += 1
+        nulls += 1
       }
-      if text.hasOffset { respelled += 1 }
-      take(form: text.dateForm)
-    case .uuid:
-      guard let capitals = UUID(uuidString: text)?.uuidString, capitals == text.uppercased() else {
-        keepsPromise = false
-        return
-      }
-      if text != capitals { respelled += 1 }
-      take(form: text == capitals ? "capitals" : text == capitals.lowercased() ? "lowercase" : "")
-    case .boolean, nil: keepsPromise = false
+    } else if case .string(let text) = source {
+      take(text, reading, fit)
+    }
+    return fit != .inexact
+  }
+
+  private mutating func take(_ text: String, _ reading: ColumnReading, _ fit: ColumnReading.Fit) {
+    if fit == .respelled { respelled += 1 }
+    switch reading {
+    case .type(.date): take(form: text.dateForm)
+    case .type(.uuid):
+      take(form: fit == .exact ? "capitals" : text == text.lowercased() ? "lowercase" : "")
+    case .type(.string): take(form: "strings")
+    default: take(form: fit == .exact ? "\(reading)" : "")
     }
   }
 
@@ -136,30 +186,7 @@ extension SQLiteProfile.Column {
   var values: Int { integers + reals + strings + blobs }
 }
 
-extension Date {
-  /// Returns true if a text that was read as the date is not rounded by it, and no leap second.
-  fileprivate func isExactly(_ text: String) -> Bool {
-    let bytes = Array(text.utf8)
-    guard bytes.first != UInt8(ascii: "@"), !bytes.dropFirst(17).starts(with: "60".utf8) else {
-      return false
-    }
-    guard let point = bytes.firstIndex(of: UInt8(ascii: ".")) else { return true }
-    let digits = bytes[(point + 1)...].prefix { (0x30...0x39).contains($0) }
-    guard digits.count <= 9, let stated = Int(String(decoding: digits, as: UTF8.self)) else {
-      return false
-    }
-    let scale = digits.reduce(1.0) { scale, _ in scale * 10 }
-    let seconds = timeIntervalSinceReferenceDate
-    return Int(((seconds - seconds.rounded(.down)) * scale).rounded()) == stated
-  }
-}
-
 extension String {
-  /// True for a date that is not in UTC by what it states.
-  fileprivate var hasOffset: Bool {
-    utf8.dropFirst(10).contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
-  }
-
   /// The text of a date with a zero for each digit; empty if it has an offset.
   fileprivate var dateForm: String {
     guard !hasOffset else { return "" }
@@ -177,6 +204,7 @@ extension SQLiteProfile.Column {
   ///   - declared: The declared type, which decides if there are no values.
   ///   - isKey: True for a part of the primary key. Two spellings of a date or a UUID are two keys, so they stay strings.
   func type(declared: String, isKey: Bool) -> (type: ScalarType, note: String?) {
+    if let reading { return (reading.type, note(on: reading)) }
     let (type, note) = heldType(declared: declared, isKey: isKey)
     guard let promise, !keepsPromise else { return (type, note) }
     let misfit =
@@ -186,7 +214,7 @@ extension SQLiteProfile.Column {
 
   private func heldType(declared: String, isKey: Bool) -> (type: ScalarType, note: String?) {
     if keepsPromise, let promise, !isKey || values == 0 || spelling(as: promise.type) != nil {
-      return (promise.type, respelledNote)
+      return (promise.type, respelledNote(of: .type(promise.type)))
     }
     if values == 0 { return (promise?.type ?? Self.type(byAffinityOf: declared), nil) }
     let (numbers, bytes) = (integers + reals, strings + blobs)
@@ -217,12 +245,14 @@ extension SQLiteProfile.Column {
   ///
   /// - Parameter type: Their type in the store.
   func spelling(as type: ScalarType) -> String? {
-    if malformed > 0, malformedText != .bytes { return nil }
+    if inexact > 0 || malformed > 0 && malformedText != .bytes { return nil }
     let kinds = (integers + reals > 0, strings > 0, blobs > 0)
     switch kinds {
-    case (true, false, false): return reals > 0 && longIntegers > 0 ? nil : "numbers"
+    case (true, false, false):
+      if case .date(let number)? = reading { return number.rawValue }
+      return reals > 0 && longIntegers > 0 ? nil : "numbers"
     case (false, true, false):
-      guard type == .date || type == .uuid else { return "strings" }
+      guard reading != nil || type == .date || type == .uuid else { return "strings" }
       return isUniform ? form : nil
     case (false, false, true): return "bytes"
     default: return nil
@@ -234,12 +264,35 @@ extension SQLiteProfile.Column {
   /// - Parameter isAlone: False if other parts follow: then each zero byte of a blob takes two.
   func longestKey(isAlone: Bool) -> Int { longest * (isAlone || blobs == 0 ? 1 : 2) + 16 }
 
-  private var respelledNote: String? {
+  private func respelledNote(of reading: ColumnReading) -> String? {
     guard respelled > 0 else { return nil }
     let isOne = respelled == 1
-    return promise == .date
-      ? "\(respelled) of its dates \(isOne ? "has" : "have") an offset; the dates are in UTC now"
-      : "\(respelled) of its UUIDs \(isOne ? "is" : "are") not in capitals, as all are now"
+    switch reading {
+    case .type(.date):
+      return
+        "\(respelled) of its dates \(isOne ? "has" : "have") an offset; the dates are in UTC now"
+    case .type(.uuid):
+      return "\(respelled) of its UUIDs \(isOne ? "is" : "are") not in capitals, as all are now"
+    default:
+      return
+        "\(respelled) of its values \(isOne ? "is" : "are") spelled otherwise than \(reading) spells them"
+    }
+  }
+
+  /// Returns in words what becomes of the values that are read as the caller chooses; nil if they stay as they are.
+  private func note(on reading: ColumnReading) -> String? {
+    let kinds = [(integers + reals, "number"), (strings, "string"), (blobs, "blob")]
+      .filter { $0.0 > 0 }.map { Figures.count($0.0, $0.1) }
+    let mixture =
+      kinds.count > 1 ? "it has \(kinds.joined(separator: " and ")); all are \(reading) now" : nil
+    let loss =
+      inexact > 0
+      ? "\(Figures.count(inexact, "value")) \(inexact == 1 ? "is" : "are") not exactly \(reading), of which \(lost) became null"
+      : nil
+    let notes = [
+      mixture, reading.type == .binaryData ? nil : malformedNote, respelledNote(of: reading), loss,
+    ].compactMap(\.self)
+    return notes.isEmpty ? nil : notes.joined(separator: "; ")
   }
 
   private var malformedNote: String? {

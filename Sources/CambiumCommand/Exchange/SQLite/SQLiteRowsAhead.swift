@@ -5,7 +5,7 @@ import Cambium
 /// Nothing else may use the database before `end()`.
 final class SQLiteRowsAhead: @unchecked Sendable {
   private let rows: SQLiteQuery
-  private let types: [ScalarType]
+  private let conversions: [SQLiteConversion]
   private let lock = ThreadLock()
   private let changed: ThreadCondition
   private var thread: BackgroundThread?
@@ -27,11 +27,11 @@ final class SQLiteRowsAhead: @unchecked Sendable {
   /// The number of rows from which on a thread is worth it.
   static let countMin = 10_000
 
-  /// - Parameter types: The types of the columns' values.
+  /// - Parameter conversions: Those of the columns' values.
   /// - Throws: `StoreError.io` if the system gives out no more threads.
-  init(_ rows: SQLiteQuery, _ types: [ScalarType]) throws {
+  init(_ rows: SQLiteQuery, _ conversions: [SQLiteConversion]) throws {
     self.rows = rows
-    self.types = types
+    self.conversions = conversions
     changed = ThreadCondition(lock)
     thread = try BackgroundThread(name: "cambium-sqlite") { [self] in
       let outcome = Result { try read() }
@@ -55,11 +55,13 @@ final class SQLiteRowsAhead: @unchecked Sendable {
     var isOn = true
     while isOn {
       var batch: [FieldValue] = []
-      batch.reserveCapacity(Self.rowCount * types.count)
+      batch.reserveCapacity(Self.rowCount * conversions.count)
       for _ in 0..<Self.rowCount {
         isOn = try rows.next()
         guard isOn else { break }
-        for column in types.indices { batch.append(rows.value(column, types[column])) }
+        for column in conversions.indices {
+          batch.append(rows.value(column, conversions[column]))
+        }
       }
       guard give(batch) else { return }
     }
@@ -87,7 +89,7 @@ final class SQLiteRowsAhead: @unchecked Sendable {
 
   /// Goes to the next row. Returns false after the last.
   func next() throws -> Bool {
-    start += types.count
+    start += conversions.count
     while start >= batch.count {
       guard let next = try take() else { return false }
       (batch, start) = (next, 0)

@@ -15,6 +15,10 @@ struct SQLiteTable {
 
   /// The column of a table with kinds that has the place of the row's kind among them; null for a row of none.
   static let kindColumn = "Z_ENT"
+  /// The name that the caller chooses for the record that the table becomes, or the list.
+  var chosenName: String?
+  /// The places of the columns of the primary key that the caller chooses.
+  var chosenKey: [Int]?
 
   struct Column {
     var name: String
@@ -25,6 +29,10 @@ struct SQLiteTable {
     let defaultText: String?
     /// The place of the only kind whose rows have values; nil if rows of no kind may have some.
     var kind: Int?
+    /// The name that the caller chooses for its field.
+    var chosenName: String?
+    /// The reading of its values that the caller chooses; nil for what fits all of them.
+    var reading: ColumnReading?
   }
 
   /// Rows of a table that have something in common which the others have not.
