@@ -181,6 +181,35 @@ private struct Seat: Record, Equatable {
       ])
   }
 
+  @Test func `dates that are numbers are read as the kind that is named`() throws {
+    let kind = ["--type", "when=unix-milliseconds", "--map", "when=added"]
+    let rows = Array("id,code,when\n2,a,1577934245250\n3,b,\n".utf8)
+    let cells = try run("Item", rows, kind)
+    #expect(cells.status == 0, "\(cells.error)")
+    let lines = Array(#"{"id":4,"code":"c","when":1577934245250}"#.utf8)
+    let members = try run("Item", lines, named: "items.jsonl", kind)
+    #expect(members.status == 0, "\(members.error)")
+    let second = 599_627_045.25
+    #expect(
+      try items.dropFirst().map { $0.added?.timeIntervalSinceReferenceDate } == [
+        second, nil, second,
+      ])
+    for (options, status, message) in [
+      (
+        ["--type", "added=unix-seconds"], 9,
+        "line 2: added: 2020-01-02 is not exactly a date in unix-seconds"
+      ),
+      (["--type", "code=unix-seconds"], 2, "Item.code is string, and no date"),
+      (["--type", "x=unix-seconds"], 2, "Item has no field \"x\""),
+      (["--type", "added=decimal"], 2, "The types are those of the store"),
+      (["--name", "code=key"], 2, "Say --map"), (["--key", "Item=code"], 2, "--id"),
+    ] as [([String], Int32, String)] {
+      let wrong = try run("Item", Array("id,code,added\n5,e,2020-01-02\n".utf8), options)
+      #expect(wrong.status == status, "\(options): \(wrong.error)")
+      #expect(wrong.error.contains(message), "\(options): \(wrong.error)")
+    }
+  }
+
   @Test(arguments: ["\r", "\n", "\r\n"])
   func `lines may end with a return, a line feed or both`(end: String) throws {
     let lines = ["\u{feff}id,code,\"name\"", "2,a,\"x\ny\"", "3,\"b\",\"x\ry\"", "4,c,"]

@@ -1,34 +1,47 @@
 import Cambium
 
-/// Which field each column of a file is for: that of its name, unless something else is said.
+/// Which field each column of a file is for: that of its name, unless something else is said. Also how its dates are read.
 struct ColumnMapping {
   private let shape: RecordShape
   /// Nil for columns that are left out.
   private let fields: [String: String?]
+  /// The kinds of numbers that the dates of columns are.
+  private let dates: [String: DateNumber]
 
-  /// - Parameter pairs: `column=field`, or `column=` for one to be left out.
-  init(_ pairs: [String], of shape: RecordShape) throws {
+  /// - Parameters:
+  ///   - pairs: `column=field`, or `column=` for one to be left out.
+  ///   - choices: The kinds of numbers that the dates of columns are.
+  init(_ pairs: [String], _ choices: ImportChoices, of shape: RecordShape) throws {
     var fields: [String: String?] = [:]
     for pair in pairs {
-      guard let equal = pair.lastIndex(of: "="), equal > pair.startIndex else {
-        throw CommandFailure(.usage, "\(pair) is no mapping: say column=field.")
-      }
-      let (column, field) = (String(pair[..<equal]), String(pair[pair.index(after: equal)...]))
+      let (column, field) = try ImportChoices.pair(pair, "--map column=field")
       guard fields.updateValue(field.isEmpty ? nil : field, forKey: column) == nil else {
         throw CommandFailure(.usage, "The column \(column) is mapped twice.")
       }
     }
     self.shape = shape
     self.fields = fields
+    dates = try choices.dates()
     for case let field? in fields.values where path(to: field) == nil {
       throw CommandFailure.unknown(
         "field", field, in: shape.name, known: shape.columns.map(\.name))
+    }
+    for column in dates.keys.sorted() {
+      let field = fields[column, default: column] ?? column
+      guard let type = path(to: field)?.last?.type else {
+        throw CommandFailure.unknown(
+          "field", field, in: shape.name, known: shape.columns.map(\.name))
+      }
+      guard type == .date else {
+        throw CommandFailure(
+          .usage, "\(shape.name).\(field) is \(type), and no date: omit --type for \(column).")
+      }
     }
   }
 
   /// Columns that were mapped, but are not there.
   func missing(from columns: [String]) -> String? {
-    fields.keys.sorted().first { !columns.contains($0) }
+    (Array(fields.keys) + dates.keys).sorted().first { !columns.contains($0) }
   }
 
   /// The field of a column, behind the composites that it is in; empty for one that is left out.
@@ -44,6 +57,16 @@ struct ColumnMapping {
       )
     }
     return path
+  }
+
+  /// Reads the date that is a number in a column; nil if the dates of the column are none.
+  ///
+  /// - Throws: if it is no such number, or one that no date holds exactly.
+  func date(of text: String, in column: String) throws(JSONFault) -> FieldValue? {
+    guard let number = dates[column] else { return nil }
+    let (value, fit) = ColumnReading.date(number).read(.string(text))
+    if fit != .inexact { return value }
+    throw JSONFault(reason: "\(column): \(text) is not exactly a date in \(number.rawValue)")
   }
 
   private func path(to name: String) -> [FieldShape]? {

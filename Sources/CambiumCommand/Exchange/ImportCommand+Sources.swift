@@ -84,7 +84,7 @@ final class SourceImport {
     let lines = try LineInput(path)
     let format =
       command.format ?? SourceFormat(of: path) ?? SourceFormat(beginning: lines.firstByte())
-    let mapping = try ColumnMapping(command.map, of: shape)
+    let mapping = try ColumnMapping(command.map, ImportChoices(command.choices), of: shape)
     source = try SourceReader(
       lines, format, separator: try command.separatorByte(path), shape, mapping)
     if let id = command.id, !shape.fields.contains(where: { $0.name == id }) {

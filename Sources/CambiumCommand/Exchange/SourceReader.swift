@@ -39,8 +39,8 @@ struct SourceReader {
   private let mapping: ColumnMapping
   private let format: SourceFormat
   private let csv: CSVReader
-  /// The columns of comma-separated values.
-  private var columns: [[FieldShape]] = []
+  /// The columns of comma-separated values: their names, and the fields that they are for.
+  private var columns: [(name: String, path: [FieldShape])] = []
   /// The header of the file, for records that are set aside.
   private(set) var header: [UInt8] = []
   private var divider = JSONDivider()
@@ -82,11 +82,11 @@ struct SourceReader {
       if let name = mapping.missing(from: names) {
         throw CommandFailure(.notFound, "The file has no column \(name), but it is mapped\(hint).")
       }
-      columns = try names.map { name throws(JSONFault) in try mapping.path(of: name) }
+      columns = try names.map { name throws(JSONFault) in (name, try mapping.path(of: name)) }
     } catch let fault as JSONFault {
       throw JSONFault(line: entry.line, reason: fault.reason + hint)
     }
-    let paths = columns.filter { !$0.isEmpty }.map { $0.map(\.name) }
+    let paths = columns.map { $0.path.map(\.name) }.filter { !$0.isEmpty }
     guard Set(paths).count == paths.count else {
       throw JSONFault(line: entry.line, reason: "two columns are for the same field")
     }
@@ -122,10 +122,16 @@ struct SourceReader {
       )
     }
     var fields: [String: FieldValue] = [:]
-    for (cell, path) in zip(record.cells, columns) {
-      guard let field = path.last else { continue }
-      let value = try FieldValue(cell, of: field)
-      Self.set(value, at: path[...], in: &fields)
+    for (cell, column) in zip(record.cells, columns) {
+      guard let field = column.path.last else { continue }
+      let isNull = cell.text.isEmpty && !cell.isQuoted && field.isOptional
+      let value: FieldValue
+      if !isNull, let date = try mapping.date(of: cell.text, in: column.name) {
+        value = date
+      } else {
+        value = try FieldValue(cell, of: field)
+      }
+      Self.set(value, at: column.path[...], in: &fields)
     }
     return fields
   }
@@ -185,8 +191,19 @@ struct SourceReader {
     for member in members {
       let path = try mapping.path(of: member.name)
       guard let field = path.last else { continue }
-      Self.set(try FieldValue(member.value, of: field), at: path[...], in: &fields)
+      Self.set(try value(of: member, field), at: path[...], in: &fields)
     }
     return fields
+  }
+
+  private func value(
+    of member: JSONValue.Member, _ field: FieldShape
+  ) throws(JSONFault) -> FieldValue {
+    switch member.value {
+    case .number(let text), .string(let text):
+      if let date = try mapping.date(of: text, in: member.name) { return date }
+    default: break
+    }
+    return try FieldValue(member.value, of: field)
   }
 }
