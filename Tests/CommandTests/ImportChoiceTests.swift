@@ -45,6 +45,23 @@ import Testing
     INSERT INTO orders (id, total, small, sum) VALUES (2, '-3', 0, 7);
     """
 
+  @Test func `defaults are read as the values of their columns are`() throws {
+    try make(
+      """
+      CREATE TABLE t (id INTEGER PRIMARY KEY, at INTEGER DEFAULT 0, price TEXT DEFAULT '1.50',
+        small INTEGER DEFAULT 300);
+      INSERT INTO t VALUES (1, 1, '2', 3);
+      """)
+    let command = try imported(
+      "--type", "t.at=unix-seconds", "--type", "t.price=decimal", "--type", "t.small=uint8")
+    #expect(command.status == 0, "\(command.error)")
+    #expect(command.error.contains("DEFAULT 300 is left out"), "\(command.error)")
+    let schema = try schema("t")
+    #expect(schema.field(named: "at")?.defaultValue == .date(Date(timeIntervalSince1970: 0)))
+    #expect(schema.field(named: "price")?.defaultValue == .decimal(1.5))
+    #expect(schema.field(named: "small")?.defaultValue == nil)
+  }
+
   @Test func `columns get the types that are chosen, and numbers become the dates that they are`()
     throws
   {

@@ -20,7 +20,7 @@ extension SQLiteMapping {
       if records[place].isUnique(field.name) {
         leaveOut("the field is unique, and two records would get it")
       } else if let constant = text.sqlConstant {
-        if let value = try database.value(of: constant, field.type) {
+        if let value = try database.value(of: constant, field) {
           records[place].fields[number].defaultValue = value
         } else {
           leaveOut("it is not a value of \(field.type)")
@@ -41,11 +41,19 @@ extension SQLiteMapping.Record {
 }
 
 extension SQLiteDatabase {
-  /// Returns a constant as a field of a type has it, by the rules by which SQLite gives it to a column that has values of the
-  /// type; nil if it is another value there.
-  fileprivate func value(of constant: String, _ type: ScalarType) throws -> FieldValue? {
+  /// Returns a constant as a field has it: as the caller chooses to read it, or by the rules by which SQLite gives it to a
+  /// column that has values of the field's type. Nil if it is another value there.
+  fileprivate func value(
+    of constant: String, _ field: SQLiteMapping.Field
+  ) throws -> FieldValue? {
     let query = try query("SELECT \(constant)")
     guard try query.next() else { return nil }
+    if let reading = field.reading {
+      let (value, fit) = reading.read(query.value(0, for: reading))
+      guard fit != .inexact else { return nil }
+      return value
+    }
+    let type = field.type
     switch (query.type(0), type) {
     case (.text, .int64): return Int64(query.string(0)).map { .integer($0) }
     case (.text, .double):
