@@ -81,7 +81,7 @@ extension CoreDataHome {
       for kind in line { counts[kind] += 1 }
       counts[kinds.count] += 1
       for place in columns.indices where row.integer(place + 1) != 0 && common[place] != line {
-        common[place] = common[place].map { $0.filter(line.contains) } ?? line
+        common[place] = common[place].map { $0.filter { line.contains($0) } } ?? line
       }
     }
     var found: [String: Int] = [:]

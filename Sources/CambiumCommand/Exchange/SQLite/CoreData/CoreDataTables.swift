@@ -157,7 +157,7 @@ extension CoreDataTables {
     let known = [home.root.number] + home.kinds.map(\.entity.number)
     return try database.number(
       "SELECT count(*) FROM main.\(home.table.name.sqlName) WHERE Z_ENT IS NULL"
-        + " OR Z_ENT NOT IN (\(known.map(String.init).joined(separator: ", ")))")
+        + " OR Z_ENT NOT IN (\(known.map { "\($0)" }.joined(separator: ", ")))")
   }
 
   private mutating func noteKinds(_ home: CoreDataHome, _ columns: [String: Int]) {
@@ -271,7 +271,7 @@ extension CoreDataTables {
 extension [Int64] {
   /// The condition that a row is of one of the entities with these numbers.
   fileprivate var entityCondition: String {
-    "Z_ENT IN (\(map(String.init).joined(separator: ", ")))"
+    "Z_ENT IN (\(map { "\($0)" }.joined(separator: ", ")))"
   }
 }
 
