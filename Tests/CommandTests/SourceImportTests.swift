@@ -183,10 +183,10 @@ private struct Seat: Record, Equatable {
 
   @Test func `dates that are numbers are read as the kind that is named`() throws {
     let kind = ["--type", "when=unix-milliseconds", "--map", "when=added"]
-    let rows = Array("id,code,when\n2,a,1577934245250\n3,b,\n".utf8)
+    let rows = Array("id,code,name,when\n2,a,x,1577934245250\n3,b,x,\n".utf8)
     let cells = try run("Item", rows, kind)
     #expect(cells.status == 0, "\(cells.error)")
-    let lines = Array(#"{"id":4,"code":"c","when":1577934245250}"#.utf8)
+    let lines = Array(#"{"id":4,"code":"c","name":"x","when":1577934245250}"#.utf8)
     let members = try run("Item", lines, named: "items.jsonl", kind)
     #expect(members.status == 0, "\(members.error)")
     let second = 599_627_045.25
