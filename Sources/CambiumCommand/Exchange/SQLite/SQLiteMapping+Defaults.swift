@@ -68,10 +68,10 @@ extension SQLiteDatabase {
     case (.integer, .date), (.integer, .uuid), (.real, .date), (.real, .uuid), (.real, .boolean):
       return nil
     case (.blob, .uuid) where query.length(0) == 16, (.blob, .binaryData):
-      return query.value(0, type)
+      return query.value(0, SQLiteConversion(type: type, reading: nil))
     case (.blob, _): return nil
     default:
-      let value = query.value(0, type)
+      let value = query.value(0, SQLiteConversion(type: type, reading: nil))
       guard value != .null else { return nil }
       return value
     }
