@@ -157,8 +157,8 @@ import Testing
       trip.swiftStatements(
         ofKind: business, isNamed: false, parent: ("Trip", "trip"), in: schema) == [
           #"Parent(Trip.self, property: "trip")"#,
-          #"Field(name: "customer", type: .string, optional: true)"#,
           #"Field(name: "perDiem", type: .integer)"#,
+          #"Field(name: "customer", type: .string, optional: true)"#,
           #"Index("perDiem", "start", named: "by per diem")"#,
         ])
     let day = try #require(trip.field(named: "DayTrip"))

@@ -400,7 +400,7 @@ extension FieldValue {
     // Strings become these where they are described.
     case .uuid(let value): value.uuidString.quoted
     case .url(let value): value.absoluteString.quoted
-    case .array(let values): ".array([\(values.map(\.swift).joined(separator: ", "))])"
+    case .array(let values): "[\(values.map(\.swift).joined(separator: ", "))]"
     default: literal.asPlaceholder
     }
   }
