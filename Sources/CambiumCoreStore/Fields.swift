@@ -162,7 +162,7 @@ extension Field.Stored: Codable {
   public func encode(to encoder: any Encoder) throws { try wrappedValue.encode(to: encoder) }
 }
 
-// What the compiler makes of `Codable` calls these: an attribute is encoded as its value is, and may be nil.
+// The code that the compiler makes for `Codable` calls these: an attribute is encoded as its value is, and may be nil.
 
 extension KeyedDecodingContainer {
   public func decode<Value>(

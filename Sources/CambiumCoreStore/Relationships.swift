@@ -88,7 +88,7 @@ extension Field {
   }
 }
 
-/// What a relationship states beside its type.
+/// The options of a relationship.
 public struct RelationshipDeclaration: Sendable {
   /// The stored name; empty in an object that was read.
   var name = ""

@@ -61,7 +61,7 @@ public struct ModifiedEntity: Sendable {
   }
 }
 
-/// What a modifier says of how an entity is stored.
+/// The storage that a modifier states for an entity.
 enum EntityStorage: Hashable, Sendable {
   case abstract(EntityInheritance)
   case concrete

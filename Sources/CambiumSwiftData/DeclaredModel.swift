@@ -367,7 +367,7 @@ extension TransientProperty: Codable {
   public func encode(to encoder: any Encoder) throws { try wrappedValue.encode(to: encoder) }
 }
 
-// What the compiler makes of `Codable` calls these: a property is encoded as its value is, and may be nil.
+// The code that the compiler makes for `Codable` calls these: a property is encoded as its value is, and may be nil.
 
 extension KeyedDecodingContainer {
   public func decode<Value>(

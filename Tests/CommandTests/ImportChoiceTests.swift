@@ -12,7 +12,7 @@ import Testing
 
   init() throws { stage = try Stage() }
 
-  /// Makes the database anew by SQLite's own program.
+  /// Makes a new database with the `sqlite3` shell.
   private func make(_ statements: String) throws {
     let script = stage.path("script.sql")
     try write(statements, to: script)

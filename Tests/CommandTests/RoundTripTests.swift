@@ -5,7 +5,7 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-/// What `query` writes, imported again.
+/// Records that `query` writes are the same when they are imported again.
 @Suite struct RoundTripTests {
   /// A record with fields of every type, and arrays of each.
   private static let model = StoreModel(

@@ -88,7 +88,7 @@ import Testing
     let json = try Command.run("compact", path, "--json").output
     #expect(json.contains(#""slices":0,"#), "\(json)")
     #expect(try files() == names)
-    // What cannot gain by its garbage may have pages that are not full.
+    // Pages that are not full are merged even if there is no garbage.
     let again = try Command.run("compact", path, "--force").output
     #expect(again.contains(" entries were moved in "), "\(again)")
     #expect(try files() != names)

@@ -198,7 +198,7 @@ extension StoreError.Limit {
 }
 
 extension StoreError {
-  /// What is missing where a blob is read that was deleted.
+  /// The path in the error of a blob whose content was deleted.
   static let deletedBlob = "a blob that was deleted"
 }
 

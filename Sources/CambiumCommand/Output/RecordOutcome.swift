@@ -1,4 +1,4 @@
-/// What became of a record.
+/// The change that a command made to a record.
 enum RecordOutcome: String {
   case inserted, updated, unchanged, deleted
 }

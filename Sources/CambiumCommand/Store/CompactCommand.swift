@@ -74,7 +74,7 @@ struct CompactCommand: ParsableCommand {
     let store = try arguments.open(arguments.reading)
     let prediction = try store.predictedGain(of: options)
     try store.close()
-    // What is in the log alone may make garbage in the pages.
+    // Changes that are in the log alone may make garbage in the pages.
     let isWanted =
       logged.count > 0
       || Double(prediction.gain) >= options.leastGainShare * Double(prediction.size)

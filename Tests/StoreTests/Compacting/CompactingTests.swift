@@ -57,7 +57,7 @@ import Testing
     let prediction = try store.predictedGain()
     #expect(try prediction.size == pageBytes())
     #expect(prediction.garbage > 2_000_000 && prediction.keptBytes == 0)
-    // What is written beside the pages is taken off.
+    // The gain is less by the header and the footers.
     #expect(prediction.gain < prediction.garbage)
     #expect(prediction.gain > prediction.garbage - 64 << 10)
     var told: [CompactionProgress] = []

@@ -85,7 +85,7 @@ enum Conversion: String, CaseIterable, ExpressibleByArgument {
   }
 }
 
-/// What is compared of all items.
+/// The number of items, and the sum of their quantities: both are the same after a conversion.
 struct ItemSum: Equatable {
   var count: Int
   var quantity: Int

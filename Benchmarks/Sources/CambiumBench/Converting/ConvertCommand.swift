@@ -114,7 +114,7 @@ struct ConvertCommand: ParsableCommand {
   }
 }
 
-/// Who makes a store of the file.
+/// The program that makes a store of the file.
 enum ConvertingEngine: String, CaseIterable {
   case cambium
   /// The shell, of the library's own version.

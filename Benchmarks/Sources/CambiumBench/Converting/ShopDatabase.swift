@@ -46,7 +46,7 @@ struct ShopDatabase {
     if let problem = end.problem { throw ValidationError("sqlite3: \(problem)") }
   }
 
-  /// What another database has.
+  /// Returns the number and quantities of the items in another database.
   func sum(of path: String) throws -> ItemSum {
     try Self.sum(in: SQLiteConnection(to: path, cacheSize: 1 << 20))
   }

@@ -55,7 +55,7 @@ class Entity: @unchecked Sendable {
   final let blobs: BlobTrees?
   /// True if references to blobs are counted as rows change: not in trees that are no part of the state yet.
   final let countsBlobs: Bool
-  /// What is in fields that a record without a type does not name, by their places among the columns.
+  /// The values of the fields that a record without a type does not name, by their places among the columns.
   final let defaults: [Int: FieldValue]
 
   struct IndexTree: Sendable {

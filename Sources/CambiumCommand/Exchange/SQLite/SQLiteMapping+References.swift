@@ -186,15 +186,9 @@ extension SQLiteMapping.Record {
   /// The name of a kind; the record's own for none.
   func name(of kind: Int?) -> String { kind.map { kinds[$0].name } ?? name }
 
-  /// A kind, and those that it is in, the outermost last; empty for none.
+  /// Returns the places of a kind and of those that it is in, the outermost last; none for no kind.
   func line(of kind: Int?) -> [Int] {
-    var line: [Int] = []
-    var next = kind
-    while let kind = next {
-      line.append(kind)
-      next = kinds[kind].parent
-    }
-    return line
+    kind.map { Array(sequence(first: $0) { kinds[$0].parent }) } ?? []
   }
 
   /// The names of a kind and of those that it is in, each with a dot: what the names of its fields begin with.

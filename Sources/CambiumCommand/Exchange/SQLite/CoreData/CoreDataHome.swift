@@ -24,15 +24,9 @@ extension CoreDataHome {
     }
   }
 
-  /// A kind, and those that it is in, the outermost last; empty for none.
+  /// Returns the places of a kind and of those that it is in, the outermost last; none for no kind.
   func line(of kind: Int?) -> [Int] {
-    var line: [Int] = []
-    var next = kind
-    while let kind = next {
-      line.append(kind)
-      next = kinds[kind].parent
-    }
-    return line
+    kind.map { Array(sequence(first: $0) { kinds[$0].parent }) } ?? []
   }
 
   /// The place of the kind that an entity is; nil for the root.
