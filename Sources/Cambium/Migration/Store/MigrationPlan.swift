@@ -171,8 +171,8 @@ extension MigrationPlan {
   @nonexhaustive public enum Fault: Hashable, Codable, Sendable {
     /// A change can be neither inferred nor made as a step states it. The record is “Step” for a fault of a step itself.
     case change(record: String, field: String?, reason: String)
-    /// Values of records would be refused, or records as a whole, if `field` is empty; `first` is the first such record, and
-    /// the reason.
+    /// Values of records would be refused, or records as a whole, if `field` is empty; `first` is the first such record, the
+    /// reason, and the keys of the next two.
     case refusedValues(record: String, field: String, count: Int, of: Int, first: String)
     /// Records have the same values in a new unique constraint, or in a primary key that is new or made of other values.
     /// `first` names the first two of them, by their old keys.

@@ -20,7 +20,7 @@ struct RecordCounting {
   private let change: String?
   /// The hashes of keys of the part that is counted, for each constraint.
   private var hashes: [[KeyHash]] = []
-  private var refused: [[Refusal: (count: Int, first: String)]] = []
+  private var refused: [[Refusal: RefusedRecords]] = []
   /// The number of records of each stream.
   private var counts: [Int] = []
   /// The number of references that lead nowhere, by their places among the links.
@@ -48,6 +48,33 @@ struct RecordCounting {
     let field: String
     /// False if the program changes records before.
     let isCertain: Bool
+  }
+
+  /// Records that are refused for the same.
+  private struct RefusedRecords {
+    /// Why the first is.
+    let reason: String
+    private(set) var count = 0
+    private var names: [String] = []
+
+    private static var namesMax: Int { 3 }
+
+    init(reason: String) {
+      self.reason = reason
+    }
+
+    mutating func add(_ name: String) {
+      count += 1
+      if names.count < Self.namesMax { names.append(name) }
+    }
+
+    /// The first, and the keys of those after it.
+    var text: String {
+      let others = names.dropFirst().joined(separator: ", ")
+      let end = count > names.count ? " and others" : ""
+      return "of the record \(names.first ?? ""): \(reason)"
+        + (others.isEmpty ? "" : "; also of \(others)\(end)")
+    }
   }
 
   /// What was counted: a fault for each field and constraint with records that would be refused.
@@ -171,7 +198,7 @@ extension RecordCounting {
       for (refusal, found) in refused[place].sorted(by: { $0.key.field < $1.key.field }) {
         let fault = MigrationPlan.Fault.refusedValues(
           record: stream.source.record.name, field: refusal.field, count: found.count,
-          of: counts[place], first: found.first)
+          of: counts[place], first: found.text)
         if refusal.isCertain { findings.faults.append(fault) } else { uncertain.append(fault) }
       }
     }
@@ -225,7 +252,7 @@ extension RecordCounting {
     let maker = RecordStream.Maker(stream)
     // By the fields that were refused before: the stream that makes the other fields of such a record.
     var others: [Set<RecordStream.PartField>: RecordStream.Maker] = [:]
-    var refused: [Refusal: (count: Int, first: String)] = [:]
+    var refused: [Refusal: RefusedRecords] = [:]
     var count = 0
     let cursor = try trees.cursor(in: stream.source.rows)
     while try cursor.advance() {
@@ -251,7 +278,7 @@ extension RecordCounting {
   private func refuse(
     _ error: StoreError, _ stream: RecordStream, _ key: [UInt8], _ maker: RecordStream.Maker,
     _ others: inout [Set<RecordStream.PartField>: RecordStream.Maker],
-    _ refused: inout [Refusal: (count: Int, first: String)]
+    _ refused: inout [Refusal: RefusedRecords]
   ) throws(StoreError) {
     var fault: StoreError? = error
     var maker = maker
@@ -260,7 +287,7 @@ extension RecordCounting {
       guard case .invalidValue(_, let field, let reason) = current else { throw current }
       let name = stream.source.text(ofKey: key.rawSpan)
       let refusal = Refusal(field: field ?? "", isCertain: maker.isCertain)
-      refused[refusal, default: (0, "of the record \(name): \(reason)")].count += 1
+      refused[refusal, default: RefusedRecords(reason: reason)].add(name)
       guard let field,
         known.insert(RecordStream.PartField(part: maker.part, field: field)).inserted
       else { return }
