@@ -48,14 +48,16 @@ extension Field {
     ///   - deleteRule: What happens to the related objects when the object is deleted; by default, they stay.
     ///   - versionHashModifier: Any text; if it changes, so does the version lock.
     ///   - previousVersionKeyPath: The stored name in the version before, if it was another.
+    ///   - choice: The reference that is kept where several become one.
     public init(
       _ keyPath: String, deleteRule: DeleteRule? = nil, versionHashModifier: String? = nil,
-      previousVersionKeyPath: String? = nil
+      previousVersionKeyPath: String? = nil, choosing choice: ElementChoice? = nil
     ) {
       declaration.name = keyPath
       declaration.deleteRule = deleteRule
       declaration.modifier = versionHashModifier
       declaration.previousName = previousVersionKeyPath
+      declaration.choice = choice
       if Value.End.isStored { value = Value(nil) }
     }
 
@@ -67,15 +69,16 @@ extension Field {
     ///   - deleteRule: What happens to the related objects when the object is deleted; by default, they stay.
     ///   - versionHashModifier: Any text; if it changes, so does the version lock.
     ///   - previousVersionKeyPath: The stored name in the version before, if it was another.
+    ///   - choice: The reference that is kept where several become one.
     public init<Other: FieldRelationshipType>(
       _ keyPath: String,
       inverse: any KeyPath<Value.End.Destination, Field.Relationship<Other>> & Sendable,
       deleteRule: DeleteRule? = nil, versionHashModifier: String? = nil,
-      previousVersionKeyPath: String? = nil
+      previousVersionKeyPath: String? = nil, choosing choice: ElementChoice? = nil
     ) where Value.End.Destination: KeyedObject {
       self.init(
         keyPath, deleteRule: deleteRule, versionHashModifier: versionHashModifier,
-        previousVersionKeyPath: previousVersionKeyPath)
+        previousVersionKeyPath: previousVersionKeyPath, choosing: choice)
       declaration.isUnique = !Other.isList
       inverseName = { Value.End.Destination()[keyPath: inverse].name }
     }
@@ -99,6 +102,13 @@ public struct RelationshipDeclaration: Sendable {
   var isUnique = false
   var modifier: String?
   var previousName: String?
+  var choice: ElementChoice?
+
+  /// What a step does with its references; nil for nothing of its own.
+  fileprivate var migrationInfo: MigrationInfo? {
+    if let choice { return MigrationInfo(choosing: choice, renamingID: previousName) }
+    return previousName.map { MigrationInfo(renamingID: $0) }
+  }
 }
 
 /// A relationship of an object, as its mirror shows it.
@@ -177,7 +187,7 @@ extension Reference: RelationshipEnd {
         : .reference(to: Target.self, deleteRule: deleteRule),
       optional: !relationship.isList, property: relationship.property,
       unique: relationship.isUnique, modifier: relationship.modifier,
-      migrationInfo: relationship.previousName.map { MigrationInfo(renamingID: $0) })
+      migrationInfo: relationship.migrationInfo)
   }
 }
 

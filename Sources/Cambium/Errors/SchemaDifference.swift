@@ -52,6 +52,8 @@ public struct SchemaDifference: Hashable, Codable, Sendable {
     case defaultValue = "default"
     case migrationDefault = "default for migrations"
     case renamingID
+    /// The element that is kept where a list becomes a single value.
+    case choice = "kept element"
     /// The options of values that are stored outside of rows.
     case storage
     case indexName = "name of an index"

@@ -27,11 +27,8 @@ enum FieldSource: Sendable {
   case conversion(ConversionPolicy)
   /// The same for every record.
   case constant(FieldValue)
-  /// The one element of its old value, a list; null of an empty one. The name is that of the list. It is inferred, never
-  /// stated.
-  ///
-  /// The second name is that of the records that elements lead to, if the field leads to others.
-  case onlyElement(of: String, leadingTo: String?)
+  /// One element of its old value, a list; null of an empty one.
+  case element(ElementSource)
   /// Its own old value, a list, in which each record is once from now on. It is inferred, never stated.
   case distinctElements
 }
@@ -41,7 +38,7 @@ extension FieldSource {
   var isClosure: Bool {
     switch self {
     case .value, .record, .version: true
-    case .field, .related, .conversion, .constant, .onlyElement, .distinctElements: false
+    case .field, .related, .conversion, .constant, .element, .distinctElements: false
     }
   }
 
@@ -52,6 +49,7 @@ extension FieldSource {
   var readsVersion: Bool {
     switch self {
     case .version, .related: true
+    case .element(let source): source.readsVersion
     default: false
     }
   }
@@ -106,21 +104,10 @@ extension FieldSource {
   ) throws(StoreError) -> FieldValue {
     switch self {
     case .distinctElements, .related: return try value.widened(to: target.field.type)
-    case .onlyElement(let name, let destination):
+    case .element(let source):
       guard case .array(let elements) = value else { return .null }
-      guard elements.count < 2 else {
-        if let destination {
-          throw layout.refusal(
-            target, layout.adviceToTransform(elements.count, leadingTo: destination, target))
-        }
-        let type = target.field.type.scalar.map { "[\($0.swiftName)]" } ?? "…"
-        throw layout.refusal(
-          target,
-          "it has \(elements.count) elements, and there is a place for one; say in a step which, as"
-            + " UpdateField(\"\(target.field.name)\", from: { old in try old[\"\(name)\", as: \(type).self].first })"
-        )
-      }
-      return try elements.first?.widened(to: target.field.type) ?? .null
+      return try source.element(of: elements, for: target, in: layout)?
+        .widened(to: target.field.type) ?? .null
     case .field: return try value.widened(to: target.field.type)
     case .conversion(let policy):
       if value == .null { return .null }
@@ -202,13 +189,15 @@ extension FieldValue {
     }
   }
 
-  /// The value as a step that changes the field's type to another leaves it: of a list, a list or its one element; null if
-  /// there is none. A list of several stays one, which no single field takes.
-  func carried(to type: ColumnType) throws(StoreError) -> FieldValue {
-    guard case .array(let elements) = self, type.scalar != nil, elements.count < 2 else {
-      return try widened(to: type)
-    }
-    return try elements.first?.widened(to: type) ?? .null
+  /// The value as a step that changes the field's type to another leaves it: of a list, a list or one element; null if there
+  /// is none. A list of several of which nothing is chosen stays one, which no single field takes.
+  func carried(
+    to type: ColumnType, choosing choice: ElementChoice?
+  ) throws(StoreError) -> FieldValue {
+    guard case .array(let elements) = self, type.scalar != nil,
+      elements.count < 2 || choice == .first || choice == .last
+    else { return try widened(to: type) }
+    return try (choice == .last ? elements.last : elements.first)?.widened(to: type) ?? .null
   }
 
   /// The first element of a list that is in it twice; nil if there is none.
@@ -229,22 +218,6 @@ extension FieldValue {
   fileprivate func read(for type: ColumnType) throws(StoreError) -> FieldValue {
     guard case .blob(let blob) = self, !type.isExternal else { return self }
     return .data(try blob.data())
-  }
-}
-
-extension ScalarType {
-  /// The Swift type that reads such values, for advice.
-  fileprivate var swiftName: String {
-    switch self {
-    case .boolean: "Bool"
-    case .int64: "Int"
-    case .uint64: "UInt"
-    case .uuid: "UUID"
-    case .url: "URL"
-    case .binaryData: "Data"
-    case .uint8, .uint16, .uint32: "UI" + "\(self)".dropFirst(2)
-    default: "\(self)".prefix(1).uppercased() + "\(self)".dropFirst()
-    }
   }
 }
 
@@ -375,19 +348,5 @@ public struct OldRecord: Sendable {
   /// - Throws: `FieldMismatch` if the old version has no such field, or if its value is of another type.
   public subscript<Value: FieldValueConvertible>(field: String, as type: Value?.Type) -> Value? {
     get throws(FieldMismatch) { try self[field].readIfPresent(Value.self, field, of: name) }
-  }
-}
-
-extension RowLayout {
-  /// Says what to write where several elements that lead to some records have to become one reference to others: none of them
-  /// would be right.
-  fileprivate func adviceToTransform(
-    _ count: Int, leadingTo old: String, _ target: Column
-  ) -> String {
-    let new = target.field.reference?.destinationText ?? "another record"
-    return
-      "it has \(count) elements that lead to \(old), and there is a place for one that leads to \(new); none of them is such"
-      + " a record, so have a step make it, as TransformRecords(\"\(record.name)\", into: \"\(record.name)\", \"\(new)\")"
-      + " { old, emit in … }, which emits a \(new) with the elements and a \(record.name) that leads to it"
   }
 }

@@ -20,6 +20,8 @@ struct RowStep: Sendable {
   private let checkedKinds: RowKinds?
   /// The rows that it is of; nil for all of them.
   private let share: RowShare?
+  /// The place of a list in the old layout's columns without whose elements a row is not taken; nil if there is none.
+  private let neededList: Int?
   /// The values of derived fields before they are computed, for composites that the step makes.
   private let underived: [Int: FieldValue]
 
@@ -43,6 +45,7 @@ struct RowStep: Sendable {
     rowMoves = moves.filter { !$0.isInKey }
     checkedKinds = checksKinds && (change.narrowsKinds || change.move != nil) ? new.kinds : nil
     share = change.share.map { RowShare($0, in: old) }
+    neededList = change.move?.neededList.flatMap { old.index(number: $0) }
     underived = new.underivedInMigration
     needsRecord = change.sources.values.contains(where: \.readsRecord)
     readsVersion = change.sources.values.contains(where: \.readsVersion)
@@ -53,15 +56,21 @@ struct RowStep: Sendable {
 
 extension RowStep {
   /// True if it is of some of the rows only.
-  var isOfShare: Bool { share != nil }
+  var isOfShare: Bool { share != nil || neededList != nil }
 
-  /// Returns true if it is of a row: if that is not of a kind that goes elsewhere.
+  /// Returns true if it is of a row: if that is not of a kind that goes elsewhere, and has the elements that are needed.
   ///
   /// - Throws: `.corrupt` for a damaged row.
   func takes(key: RawSpan, row: RawSpan) throws(StoreError) -> Bool {
-    guard let share else { return true }
+    guard isOfShare else { return true }
     let layout = old
-    return share.contains(try RowReader(key: key, row: row, layout: layout).row)
+    let reader = try RowReader(key: key, row: row, layout: layout)
+    if let neededList {
+      guard case .array(let elements) = try reader.value(neededList), !elements.isEmpty else {
+        return false
+      }
+    }
+    return share?.contains(reader.row) ?? true
   }
 }
 
@@ -266,7 +275,7 @@ private final class ColumnMove: Sendable {
     sourceNumber = change.old?.number ?? target.field.number
     switch (target.place.kind, given) {
     case (_, .value?), (_, .record?), (_, .version?), (_, .related?), (_, .conversion?),
-      (_, .constant?), (_, .onlyElement?), (_, .distinctElements?):
+      (_, .constant?), (_, .element?), (_, .distinctElements?):
       kind = given.map { .given($0) } ?? .flag
     case _ where target.field.type == .composite: kind = .flag
     case _ where change.old.map({ $0.type.stored != target.field.type.stored }) ?? false:
@@ -367,6 +376,9 @@ private final class ColumnMove: Sendable {
     if source != nil { value = try reader.value(sourceIndex) }
     if case .related(let path)? = given, let version {
       value = try path.value(of: reader, in: version)
+    }
+    if case .element(let source)? = given {
+      value = try source.narrowed(value, of: reader, in: version)
     }
     let type = target.field.type
     guard let given else {

@@ -15,6 +15,12 @@ struct SchemaChange: Sendable {
   let faults: [MigrationFault]
   /// The changes of records that are kept among those of another record or kind from now on.
   var moves: [RecordChange] = []
+  /// The changes that make new records of lists, beside those of the records that have the lists.
+  var gathered: [RecordChange] = []
+
+  /// The changes whose records are added to those that stay.
+  var adding: [RecordChange] { moves + gathered }
+  var all: [RecordChange] { records + adding }
 }
 
 /// The change of one record type by a step.
@@ -83,7 +89,7 @@ extension SchemaChange {
       guard let old = from.record(number: new.number), !whole.contains(old.number) else { continue }
       records.append(
         try RecordChange(
-          old: old, new: new, in: from, described.record(named: new.name),
+          old: old, new: new, in: from, to, described.record(named: new.name),
           hasSameRows: try RowLayout(new, version: to.storedVersion)
             .hasRows(of: try RowLayout(old, version: from.storedVersion)),
           given.fields[new.name] ?? [:],
@@ -95,10 +101,23 @@ extension SchemaChange {
       else { continue }
       moves.append(
         try RecordChange(
-          old: old, new: new, in: from, described.record(named: new.name), hasSameRows: false,
+          old: old, new: new, in: from, to, described.record(named: new.name), hasSameRows: false,
           given.fields[new.name] ?? [:], move.origins, share: move.share, move: move, &faults))
     }
-    let changed = Set((records + moves).map(\.new.name))
+    var gathered: [RecordChange] = []
+    for change in records {
+      for (move, source) in change.gatherings {
+        guard let made = source.gathering else { continue }
+        let name = made.record.name
+        gathered.append(
+          try RecordChange(
+            old: change.old, new: made.record, in: from, to, described.record(named: name),
+            hasSameRows: false,
+            (given.fields[name] ?? [:]).merging([made.key.name: .element(source)]) { $1 }, nil,
+            share: change.share, move: move, &faults))
+      }
+    }
+    let changed = Set((records + moves + gathered).map(\.new.name))
     for name in given.fields.keys.sortedRarely() where !changed.contains(name) {
       faults.append(
         MigrationFault(
@@ -120,6 +139,15 @@ extension SchemaChange {
           record: record, field: field,
           reason:
             "on the way it is a part of an optional composite for a time, and a step over several versions cannot tell whether its value is dropped there; take the versions one by one"
+        ))
+    }
+    for change in between.flatMap(\.gathered) {
+      guard let record = to.record(number: change.new.number) else { continue }
+      faults.append(
+        MigrationFault(
+          record: record.name, field: nil,
+          reason:
+            "on the way its records are made for lists of \(change.old.name), which a step over several versions does not do; take the versions one by one"
         ))
     }
     for (record, field, derivation) in Self.computedOnTheWay(to: to, between: between)
@@ -144,6 +172,7 @@ extension SchemaChange {
     self.faults = faults
     self.records = records
     self.moves = moves
+    self.gathered = gathered
     added = to.records.filter { from.record(number: $0.number) == nil }
     self.transformed = transformed
     removed = from.records.filter {
@@ -161,8 +190,9 @@ extension [RecordPlace] {
 
 extension RecordChange {
   fileprivate init(
-    old: RecordSchema, new: RecordSchema, in schema: Schema, _ described: DescribedRecord?,
-    hasSameRows: Bool, _ given: [String: FieldSource], _ origins: FieldOrigins?,
+    old: RecordSchema, new: RecordSchema, in schema: Schema, _ next: Schema,
+    _ described: DescribedRecord?, hasSameRows: Bool, _ given: [String: FieldSource],
+    _ origins: FieldOrigins?,
     share: KindShare?, move: KindMove?, _ faults: inout [MigrationFault]
   ) throws(StoreError) {
     var fields: [FieldChange] = []
@@ -185,6 +215,10 @@ extension RecordChange {
         } else {
           old.field(field.number).flatMap { field.isComputedAgain(since: $0) ? nil : $0 }
         }
+      if let before, case .element(let element) = source, element.list == nil {
+        source = .element(
+          ElementSource(element.choice, of: before, as: field, from: schema, to: next))
+      }
       let canBeNull = needs.canBeNull(field)
       // A default acts where the field is new, becomes required, or is given.
       let isWanted =
@@ -200,7 +234,12 @@ extension RecordChange {
       if before == nil, move?.present.contains(field.number) ?? false { missing = .composite([:]) }
       let change = FieldChange(new: field, old: before, missing: missing)
       let whole = new.composites(around: field).first { given[$0.name]?.makesWhole ?? false }
-      if source == nil, whole == nil { source = change.inferredSource }
+      if source == nil, whole == nil {
+        let choice: ElementChoice? =
+          if let origins { origins.fields[field.number]?.choice } else { declared?.choice }
+        source = change.inferredSource(
+          choice, isPassed: origins != nil, from: schema, to: next)
+      }
       let isLeftOut = needs.leavesOut(field)
       let reason: String? =
         if isLeftOut { nil } else if let whole {
@@ -221,6 +260,7 @@ extension RecordChange {
           isPutTogether || isKey.contains(field.number) || field.type == .composite
           || new.composites(field).contains { new.field($0)?.isOptional ?? false }
         isPutTogether = isPutTogether || source.setsAside || source.readsVersion
+        if case .element(let element) = source, element.gathering != nil { isPutTogether = true }
       }
       if change.movesValues { isPutTogether = true }
       fields.append(change)
@@ -253,6 +293,20 @@ extension RecordChange {
 }
 
 extension RecordChange {
+  /// The lists for which new records are made, as the move of their elements.
+  fileprivate var gatherings: [(move: KindMove, source: ElementSource)] {
+    fields.compactMap { field in
+      guard case .element(let source)? = sources[field.new.number],
+        let made = source.gathering, let list = field.old?.number
+      else { return nil }
+      let move = KindMove(
+        source: old.number, kind: nil, target: made.record.number, targetKind: nil,
+        fields: [made.key.number: list, made.list.number: list], present: [],
+        neededList: made.isOfEmpty ? nil : list)
+      return (move, source)
+    }
+  }
+
   /// True if a record could be of the kinds that it is of, or of none, and cannot be any more.
   var narrowsKinds: Bool { new.narrowsKinds(of: old) }
 }
@@ -353,7 +407,15 @@ extension FieldChange {
       return "the step gives it \(value), which is not \(new.type)"
     }
     switch source {
-    case .record, .version, .onlyElement, .distinctElements: return nil
+    case .record, .version, .distinctElements: return nil
+    case .element(let source):
+      guard let old else { return "one element of it is chosen, but it is new" }
+      guard case .array(of: let element) = old.type else {
+        return "one element of it is chosen, but it was \(old.type)"
+      }
+      if let fault = source.fault { return fault }
+      return source.gathering != nil || ColumnType.scalar(element).fits(new.type)
+        ? nil : "one element of it is chosen, which is \(element) and not \(new.type)"
     case .related(let path):
       return path.field.type.fits(new.type)
         ? nil : "it is pulled from \(path.name), which is \(path.field.type) and not \(new.type)"
@@ -426,15 +488,28 @@ extension FieldChange {
   var becomesList: Bool { old?.type.isElement(of: new.type) ?? false }
 
   /// The source of a field that a step does not give, and whose values follow, but not of each record; nil of others.
-  fileprivate var inferredSource: FieldSource? {
+  ///
+  /// - Parameters:
+  ///   - choice: The element of a list that is kept, as far as that is stated.
+  ///   - isPassed: True if a version between states it, so that the field may be a list again.
+  fileprivate func inferredSource(
+    _ choice: ElementChoice?, isPassed: Bool, from schema: Schema, to next: Schema
+  ) -> FieldSource? {
     guard let old else { return nil }
-    if case .array(of: let element) = old.type, let type = new.type.scalar,
-      element == type || element.widens(to: type)
-    {
-      let isElsewhere = old.reference.map { new.reference?.record != $0.record } ?? false
-      return .onlyElement(
-        of: old.name,
-        leadingTo: isElsewhere && new.reference != nil ? old.reference?.destinationText : nil)
+    if case .array(of: let element) = old.type {
+      let choice = choice ?? .only
+      let isChosen =
+        switch new.type {
+        case .scalar(let type):
+          element == type || element.widens(to: type) || choice.isOfAll && new.reference != nil
+        case .array: isPassed && choice != .only && old.type.fits(new.type)
+        default: false
+        }
+      if isChosen {
+        return .element(
+          ElementSource(
+            choice, of: old, as: new, from: schema, to: next, isPassed: isPassed))
+      }
     }
     let isNewList = new.type.scalar == nil && (new.reference?.isChecked ?? false)
     // What was the list of a checked reference has each record once, and so has a list of one.

@@ -260,6 +260,21 @@ extension ExtremeCalls {
         fields { Field(name: "name", type: .uint8, migrationInfo: .init(default: value)) }
       }
     },
+    "MigrationInfo.init(choosing:default:renamingID:)": { _ in
+      for text in Extremes.strings {
+        for choice in [ElementChoice.least(by: text), .greatest(by: text), .all(in: text)] {
+          fields {
+            Field(name: "name", type: .string, migrationInfo: .init(choosing: choice))
+          }
+        }
+      }
+      for value in Extremes.values {
+        fields {
+          Field(
+            name: "name", type: .uint8, migrationInfo: .init(choosing: .first, default: value))
+        }
+      }
+    },
     "RecordName.init(_:renamingID:)": { _ in
       for text in Extremes.strings {
         Extremes.describe { _ in
@@ -388,6 +403,11 @@ extension ExtremeCalls {
           }
         )
       }
+    },
+    "UpdateField.init(_:choosing:)": { _ in
+      migrate { UpdateField($0, choosing: .first) }
+      migrate { UpdateField("text", choosing: .least(by: $0)) }
+      migrate { UpdateField("text", choosing: .all(in: $0)) }
     },
     "UpdateField.init(_:value:)": { _ in
       migrate { UpdateField($0, value: 1) }

@@ -327,14 +327,13 @@ import Testing
         "Book.author: 2 of 4 records would be refused, the first since of the record 0: it has 2 elements"
       ),
       "\(faults)")
-    let advice =
-      #"UpdateField("author", from: { old in try old["authors", as: [Int].self].first })"#
+    let advice = #"UpdateField("author", choosing: .first)"#
     #expect(faults[0].contains(advice), "\(faults)")
     let refusal = try #require(try full.refusal())
     #expect("\(refusal)".contains(advice), "\(refusal)")
     let step = MigrationStep(to: 2) {
       UpdateRecord("Book") {
-        UpdateField("author", from: { old in try old["authors", as: [Int].self].first })
+        UpdateField("author", choosing: .first)
       }
     }
     let chosen = try full.migrated([step])

@@ -241,7 +241,8 @@ enum V2 {
     @Field.Stored("code")
     var code: Int?
 
-    @Field.Relationship("data", inverse: \.$master)
+    // The argument by which the list of version 1 becomes the list of a new LaundryDetail.
+    @Field.Relationship("data", inverse: \.$master, choosing: .all(in: "success"))
     var data: LaundryDetail?
   }
 }

@@ -16,6 +16,8 @@ enum LongChange: Hashable, Sendable {
   case computed
   /// A reference becomes a list of references.
   case listed
+  /// That list becomes the list of a new record that a reference leads to.
+  case gathered
   /// Another field is the primary key.
   case rekeyed
   /// A transform makes records of another type.
@@ -114,6 +116,12 @@ extension LongChange {
             Field(name: "count", type: .integer, indexed: true)
           }
         },
+        RemovedRecord("Crew") { version in
+          if changes(version).contains(.gathered) {
+            Field(primaryKey: true, name: "id", type: .uuid)
+            Field(name: "owners", type: .references(to: "Owner"))
+          }
+        },
       ])
   }
 
@@ -131,7 +139,11 @@ extension LongChange {
     Field(
       name: "note", type: .string, optional: !has.contains(.required),
       migrationInfo: has.contains(.required) ? .init(default: "none") : nil)
-    if has.contains(.listed) {
+    if has.contains(.gathered) {
+      Field(
+        name: "crew", type: .reference(to: "Crew"), optional: true,
+        migrationInfo: .init(choosing: .all(in: "owners"), renamingID: "owners"))
+    } else if has.contains(.listed) {
       Field(
         name: "owners", type: .references(to: "Owner"),
         migrationInfo: .init(renamingID: "owner"))
@@ -205,6 +217,14 @@ extension LongChange {
     return DynamicRecord(name: "Tag", fields: ["name": .string("tag \(size)"), "count": 1])
   }
 
+  /// The record that has an item's owners, if it has any.
+  private static func crew(_ item: DynamicRecord) -> DynamicRecord? {
+    if item["owners"] == [] { return nil }
+    return DynamicRecord(
+      name: "Crew",
+      fields: ["id": .uuid(UUID(of: item["id"], in: "Crew")), "owners": item["owners"]])
+  }
+
   /// The records of the first version after the changes of each later one.
   static func records(_ records: [DynamicRecord], after versions: [Changes]) -> [DynamicRecord] {
     versions.reduce(records) { changed($0, by: $1) }
@@ -222,7 +242,9 @@ extension LongChange {
     if changes.contains(.split) {
       for item in records where item.name == "Item" { tags[tag(item)["name"], default: 0] += 1 }
     }
-    records = records.map { $0.name == "Item" ? item($0, changes) : $0 }
+    let crews =
+      changes.contains(.gathered) ? records.filter { $0.name == "Item" }.compactMap(crew) : []
+    records = records.map { $0.name == "Item" ? item($0, changes) : $0 } + crews
     if changes.contains(.entered) {
       records = records.map { record in
         var record = record
@@ -247,6 +269,10 @@ extension LongChange {
       let owner = item["owner"]
       item.fields["owner"] = nil
       item["owners"] = owner == .null ? [] : .array([owner])
+    }
+    if changes.contains(.gathered) {
+      item["crew"] = crew(item)?["id"] ?? .null
+      item.fields["owners"] = nil
     }
     if changes.contains(.computed) {
       item["digest"] = digest(item)

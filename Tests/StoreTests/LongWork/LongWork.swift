@@ -41,6 +41,7 @@ extension LongWork {
     LongWork("RunAfter", .migration, [.after]),
     LongWork("both hooks", .migration, [.before, .after, .required]),
     LongWork("to-one to list", .migration, [.listed]),
+    LongWork("list to a record that has it", .migration, [.listed], [.gathered]),
     LongWork("key changed", .migration, [.rekeyed]),
     LongWork("TransformRecords", .migration, [.split]),
     LongWork("TransformRecords after RunBefore", .migration, [.before, .split]),
@@ -99,7 +100,7 @@ extension DynamicRecord {
   fileprivate var place: String {
     switch self["id"] {
     case .integer(let id): "\(name) \(10_000_000_000 + id)"
-    default: "\(name) \(self["name"])"
+    case let id: "\(name) \(id) \(self["name"])"
     }
   }
 }

@@ -27,6 +27,8 @@ struct RandomChain {
     var isSound = false
     /// True of a list that has one element at most in every record.
     var isShort = false
+    /// In this version only: which element is kept of what was a list.
+    var choice: ElementChoice?
     /// In this version only: the field that it was in records of its kind, which have left a hierarchy.
     var origin: Int?
     /// How the store computes it, and the identity of the field that it is computed of; then it is a string that may be null.
@@ -187,6 +189,7 @@ extension RandomChain {
       for place in records[index].fields.indices {
         records[index].fields[place].renamingID = nil
         records[index].fields[place].migrationDefault = nil
+        records[index].fields[place].choice = nil
         records[index].fields[place].origin = nil
       }
       for _ in 0..<Int.random(in: 0...4, using: &random) { change(&records[index], among: old) }
@@ -285,16 +288,17 @@ extension RandomChain {
     }
   }
 
-  /// One becomes a list, a list of one at most a single value.
-  private func changeCount(_ field: inout FieldState) {
+  /// One becomes a list, and a list a single value: what is stated of its elements if it may have several.
+  private mutating func changeCount(_ field: inout FieldState) {
     switch field.type {
     case .scalar(let type):
       field.type = .array(of: type)
       field.isShort = true
       if field.isReference { field.isOptional = false }
-    case .array(let element) where field.isShort:
+    case .array(let element):
       field.type = .scalar(element)
       field.isOptional = true
+      if !field.isShort { field.choice = random.pick([.first, .last]) }
     default: break
     }
   }
@@ -420,10 +424,12 @@ extension RandomChain.FieldState {
     isKey: Bool, _ records: [Int: String], _ fieldNames: [Int: String]
   ) -> Field {
     let info: MigrationInfo? =
-      switch (migrationDefault, renamingID) {
-      case (nil, nil): nil
-      case (nil, let old?): MigrationInfo(renamingID: old)
-      case (let value?, let old): MigrationInfo(default: value, renamingID: old)
+      switch (migrationDefault, renamingID, choice) {
+      case (nil, nil, nil): nil
+      case (nil, let old?, nil): MigrationInfo(renamingID: old)
+      case (let value?, let old, nil): MigrationInfo(default: value, renamingID: old)
+      case (let value, let old, let choice?):
+        MigrationInfo(choosing: choice, default: value, renamingID: old)
       }
     return Field(
       primaryKey: isKey, name: name, type: declared(records), optional: isOptional,
@@ -494,7 +500,8 @@ extension RandomChain {
       var changed: [Int: FieldValue] = [:]
       for field in version.line(from: next).flatMap(\.fields) {
         let origin = known.first { $0.identity == field.identity || $0.identity == field.origin }
-        let value = (origin.flatMap { values[$0.identity] } ?? .null).taken(to: field.type)
+        let value = (origin.flatMap { values[$0.identity] } ?? .null)
+          .taken(to: field.type, field.choice)
         changed[field.identity] = value == .null ? field.migratedNull(since: origin) : value
       }
       if let root = version.root(of: next).fields.first { changed[root.identity] = key }
@@ -600,10 +607,11 @@ extension RandomChain.FieldState {
 }
 
 extension FieldValue {
-  /// By the definition of each widening.
-  fileprivate func taken(to type: ColumnType) -> FieldValue {
+  /// By the definition of each widening, and of each choice.
+  fileprivate func taken(to type: ColumnType, _ choice: ElementChoice? = nil) -> FieldValue {
     switch (self, type) {
-    case (.array(let elements), .scalar): elements.first?.taken(to: type) ?? .null
+    case (.array(let elements), .scalar):
+      (choice == .last ? elements.last : elements.first)?.taken(to: type) ?? .null
     case (.array(let elements), .array(let element)):
       .array(elements.map { $0.taken(to: .scalar(element)) })
     case (.array, _), (.null, _): self

@@ -205,6 +205,14 @@ import Testing
       #"the step to 3, R.v: v: "x" is not int64"#
     ),
     (
+      #"[{"to": 3, "records": {"R": {"v": {"choose": "second"}}}}]"#,
+      #"the step to 3, R.v: an element is chosen by "first", "last", "only""#
+    ),
+    (
+      #"[{"to": 3, "records": {"R": {"v": {"choose": {"least": 1}}}}}]"#,
+      #"the step to 3, R.v: an element is chosen by "first", "last", "only""#
+    ),
+    (
       #"[{"to": 3, "records": {"R": {"v": {"value": 1.5}}}}]"#,
       "the step to 3, R.v: v: 1.5 is not int64"
     ),

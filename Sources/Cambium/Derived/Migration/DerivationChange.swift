@@ -13,7 +13,8 @@ extension SchemaChange {
     of record: RecordSchema, _ unknown: UnknownRecords = UnknownRecords()
   ) -> [FieldSchema] {
     // Rows that come from elsewhere have none of the values, and of those that go, others may be derived.
-    let moved = Set(moves.flatMap { [$0.old.number, $0.new.number] })
+    let moved = Set(
+      moves.flatMap { [$0.old.number, $0.new.number] } + gathered.map(\.new.number))
     let change = records.first { $0.new.number == record.number }
     return record.fields.filter { field in
       guard let derivation = field.derivation, derivation.kind != .modificationDate else {
@@ -57,7 +58,7 @@ extension SchemaChange {
       {
         return step.to.record(number: record)?.field(field)?.derivation
       }
-      for change in step.records + step.moves where change.new.number == record {
+      for change in step.all where change.new.number == record {
         let old = change.fields.first { $0.new.number == field }?.old
         guard let old else { continue }
         if let found = last(old.number, of: change.old.number, after: count - 1) { return found }

@@ -9,6 +9,8 @@ struct FieldOrigins {
     let field: UInt32?
     /// The value for records that have none.
     let missing: FieldValue
+    /// Which of its elements was kept where it first became a single value; nil if it never did.
+    let choice: ElementChoice?
   }
 
   /// By the numbers of the last version's fields. Those of kinds that no record of these has are left out.
@@ -35,13 +37,16 @@ struct FieldOrigins {
           (missing, isKept) = (.null, false)
           continue
         }
-        missing = try missing.carried(to: change.new.type)
+        missing = try missing.carried(
+          to: change.new.type, choosing: chain[step].choice(of: change))
         if missing == .null { missing = change.missing }
         guard isKept, chain[step].movesWithin(change) else { continue }
         if isWithin { unknown.append(field.name) }
         isWithin = lines[step + 1].isWithinOptional(change.new)
       }
-      fields[field.number] = Origin(field: isKept ? source.old?.number : nil, missing: missing)
+      let choices = path.lazy.compactMap { chain[$0.step].choice(of: $0.change) }
+      fields[field.number] = Origin(
+        field: isKept ? source.old?.number : nil, missing: missing, choice: choices.first)
     }
   }
 
@@ -120,6 +125,11 @@ extension [RecordChange] {
 }
 
 extension RecordChange {
+  /// Returns which element of a field's old value is kept; nil if it is not one.
+  fileprivate func choice(of field: FieldChange) -> ElementChoice? {
+    if case .element(let source)? = sources[field.new.number] { source.choice } else { nil }
+  }
+
   /// Returns true if a field comes to be a part of another composite, and not only that composite of another record.
   fileprivate func movesWithin(_ field: FieldChange) -> Bool {
     let composite = field.new.composite.flatMap { new.field($0) }

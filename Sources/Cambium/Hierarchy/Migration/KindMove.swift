@@ -29,6 +29,8 @@ struct KindMove: Sendable {
   var share = KindShare()
   /// Over several versions: where the values come from.
   var origins: FieldOrigins? = nil
+  /// The number of the list whose elements the new records have, if none is made without any.
+  var neededList: UInt32? = nil
 
   /// False if the records stay, and are moved only as values of theirs are not those of the others.
   var changesPlace: Bool { source != target || kind != targetKind }

@@ -158,7 +158,7 @@ extension MigrationTasks {
       bytes.append(hop.change.to.fingerprint.hash)
       bytes.append(text: hop.step?.text ?? "")
       bytes.append(integer: Int64(hop.step?.revision ?? 0))
-      for record in hop.change.records + hop.change.moves { bytes.append(record) }
+      for record in hop.change.all { bytes.append(record) }
       for line in hop.emitted { bytes.append(text: line) }
     }
     for task in tasks { bytes.append(text: task.text) }
@@ -197,7 +197,7 @@ extension FieldSource {
     case .conversion(.replace(let value)): "replace \(value.literal)"
     case .conversion(.setAside): "set aside"
     case .constant(let value): "value \(value.literal)"
-    case .onlyElement(let name, _): "element of \(name)"
+    case .element(let source): "element \(source.choice) of \(source.list ?? "")"
     case .distinctElements: "distinct"
     }
   }

@@ -405,7 +405,7 @@ extension FieldSource {
         "is converted to \(field.new.type), and set aside where it does not convert"
       }
     case .constant(let value): "is \(value)"
-    case .onlyElement(let list, _): "is the only element of \(list)"
+    case .element(let source): source.text
     case .distinctElements: "leads to each record once"
     }
   }

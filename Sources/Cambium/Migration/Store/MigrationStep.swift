@@ -386,6 +386,19 @@ public struct UpdateField: Sendable {
     source = .constant(value)
   }
 
+  /// Keeps one element of the field's old value, a list: what `MigrationInfo(choosing:)` states in the description of the new
+  /// version.
+  ///
+  /// ```swift
+  /// UpdateField("author", choosing: .first)
+  /// ```
+  ///
+  /// - Parameter choice: The element that is kept; the plan refuses one that the field's old value cannot have.
+  public init(_ name: String, choosing choice: ElementChoice) {
+    self.name = name
+    source = .element(ElementSource(choice))
+  }
+
   /// Takes the value of another field of the old record, such as `address.city`, or of one that it leads to, such as
   /// `author.name`, whose type is the same or widens.
   ///

@@ -56,7 +56,7 @@ struct MigrationTasks: Sendable {
 
 extension MigrationRoute.Hop {
   fileprivate var isOfRows: Bool {
-    (step?.isOfRows ?? true) && !isBack && change.moves.isEmpty
+    (step?.isOfRows ?? true) && !isBack && change.adding.isEmpty
       && change.records.allSatisfy { $0.kind != .records && $0.share == nil }
   }
 
@@ -65,9 +65,7 @@ extension MigrationRoute.Hop {
   /// True if closures or paths read the version before as a whole.
   fileprivate var readsVersion: Bool {
     (step?.transforms ?? []).contains(where: \.body.readsVersion)
-      || (change.records + change.moves).contains {
-        $0.sources.values.contains(where: \.readsVersion)
-      }
+      || change.all.contains { $0.sources.values.contains(where: \.readsVersion) }
   }
 
   fileprivate func record(_ number: UInt32) -> RecordChange? {
@@ -123,7 +121,7 @@ extension MigrationTasks {
         if let record = target.place(in: last.change.to)?.record { own(record, &changes) }
       }
     }
-    for move in last.change.moves {
+    for move in last.change.adding {
       own(move.new, &changes)
       changes.setsAside = changes.setsAside || move.sources.values.contains(where: \.setsAside)
     }
@@ -144,7 +142,7 @@ extension MigrationTasks {
             source: record, target: record.number, from: old, to: world, kind: .values(conversion)))
       )
     }
-    for move in last.change.moves {
+    for move in last.change.adding {
       let step = try RowStep(
         move, from: last.change.from.storedVersion, to: last.change.to.storedVersion)
       tasks.append(

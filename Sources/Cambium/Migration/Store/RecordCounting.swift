@@ -159,7 +159,8 @@ extension RecordChange {
     return fields.contains { field in
       if computed.contains(field.new.number) { return false }
       switch sources[field.new.number] {
-      case .conversion(.refuse)?, .onlyElement?, .distinctElements?: return true
+      case .conversion(.refuse)?, .distinctElements?: return true
+      case .element(let source)? where source.choice == .only: return true
       default: break
       }
       return field.missing == .null && canLackNeeded(field)

@@ -34,7 +34,7 @@ struct RecordStream {
     for hop in route.hops {
       isHooked = isHooked || hop.hooks.before
       var next: [UInt32: [RecordStream]] = [:]
-      for change in hop.change.records + hop.change.moves {
+      for change in hop.change.all {
         for var stream in streams[change.old.number] ?? [] {
           try stream.add(change, of: hop, isCertain: !isHooked)
           next[change.new.number, default: []].append(stream)

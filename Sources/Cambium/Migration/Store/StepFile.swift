@@ -22,6 +22,8 @@ extension StoreModel {
   /// - `path`: as ``UpdateField/init(_:path:)``.
   /// - `convert`: as ``UpdateField/init(_:converting:)``, with `"refuse"`, `"setAside"` or `{"replace": value}`.
   /// - `value`: as ``UpdateField/init(_:value:)``.
+  /// - `choose`: as ``UpdateField/init(_:choosing:)``, with `"first"`, `"last"`, `"only"`, `{"least": field}`,
+  ///   `{"greatest": field}` or `{"all": field}`.
   ///
   /// Values are written as `cambium export` writes them. A migration that was interrupted goes on if the steps say the same then.
   ///
@@ -153,15 +155,17 @@ extension MigrationStep {
 
 extension UpdateField {
   fileprivate init(_ name: String, _ json: JSONValue, _ field: FieldShape) throws(JSONFault) {
-    let members = try json.members(["path", "convert", "value"], of: "its source")
+    let members = try json.members(["path", "convert", "value", "choose"], of: "its source")
     guard let (kind, source) = members.first, members.count == 1 else {
-      throw JSONFault(reason: "it has one source: \"path\", \"convert\" or \"value\"")
+      throw JSONFault(
+        reason: "it has one source: \"path\", \"convert\", \"value\" or \"choose\"")
     }
     switch kind {
     case "path":
       guard let path = source.text else { throw JSONFault(reason: "\(source) is no path") }
       self.init(name, path: path)
     case "convert": self.init(name, converting: try ConversionPolicy(source, field))
+    case "choose": self.init(name, choosing: try ElementChoice(source))
     default: self.init(name, value: try FieldValue(source, of: field))
     }
   }
@@ -180,6 +184,36 @@ extension ConversionPolicy {
             "it is converted by \"refuse\", \"setAside\" or { \"replace\": … }, not by \(json)")
       }
       self = .replace(try FieldValue(members[0].value, of: field))
+    }
+  }
+}
+
+extension ElementChoice {
+  fileprivate init(_ json: JSONValue) throws(JSONFault) {
+    switch json {
+    case "first": self = .first
+    case "last": self = .last
+    case "only": self = .only
+    default:
+      guard case .object(let members) = json, members.count == 1,
+        let field = members[0].value.text,
+        let choice = Self.named(members[0].name, of: field)
+      else {
+        throw JSONFault(
+          reason:
+            "an element is chosen by \"first\", \"last\", \"only\", { \"least\": field }, { \"greatest\": field } or { \"all\": field }, not by \(json)"
+        )
+      }
+      self = choice
+    }
+  }
+
+  private static func named(_ name: String, of field: String) -> ElementChoice? {
+    switch name {
+    case "least": .least(by: field)
+    case "greatest": .greatest(by: field)
+    case "all": .all(in: field)
+    default: nil
     }
   }
 }

@@ -68,7 +68,7 @@ struct MovedValues {
     by route: MigrationRoute, from old: Entities, in trees: TreeAccess
   ) throws(StoreError) {
     for hop in route.hops {
-      for change in hop.change.records + hop.change.moves where change.kind == .records {
+      for change in hop.change.all where change.kind == .records {
         guard let source = old.entity(number: change.old.number) else { continue }
         let moves = change.moves
         if !moves.isEmpty { try add(moves, of: source, in: trees) }

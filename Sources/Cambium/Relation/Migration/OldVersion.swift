@@ -82,6 +82,48 @@ extension RelatedPath {
   }
 }
 
+extension OldVersion {
+  /// Returns the place in a record's list of references of the one whose record has the least value of a field, or the
+  /// greatest. Of equal ones, the first; a record that has no value, or does not exist, comes after all others.
+  ///
+  /// - Parameters:
+  ///   - list: The name of the list, which has an element.
+  ///   - number: The number of the record that it leads to.
+  /// - Complexity: A lookup for each element.
+  /// - Throws: `.corrupt`, `.io`.
+  func place(
+    of record: borrowing RowReader, _ list: String, by field: FieldSchema, of number: UInt32,
+    isDescending: Bool
+  ) throws(StoreError) -> Int {
+    let source = try entities.entity(named: record.layout.record.name)
+    guard let destination = entities.entity(number: number),
+      let column = destination.layout.index(number: field.number)
+    else { return 0 }
+    let trees = TreeAccess.state(trees)
+    let link = try entities.link(of: source, list, to: destination)
+    let (key, row) = (record.key.array(), record.row.array())
+    let reader = try source.row(key: key.rawSpan, row: row.rawSpan)
+    var keys: [[UInt8]] = []
+    try link.forEachKey(of: reader, in: KeyEncoder()) { key in keys.append(key.array()) }
+    var found: [UInt8] = []
+    var kept: (place: Int, value: FieldValue)?
+    for (place, key) in keys.enumerated() {
+      guard try trees.copyValue(of: key.rawSpan, in: destination.rows, to: &found) else { continue }
+      let reader = try destination.row(key: key.rawSpan, row: found.rawSpan)
+      let value = try reader.value(column)
+      // What is null, or no number, has no order even with itself.
+      guard value.compare(to: value) != nil else { continue }
+      guard let least = kept?.value, let order = value.compare(to: least) else {
+        kept = (place, value)
+        continue
+      }
+      let isBefore = isDescending ? order > 0 : order < 0
+      if isBefore { kept = (place, value) }
+    }
+    return kept?.place ?? 0
+  }
+}
+
 extension RecordSchema {
   /// Returns true if a path begins with a list of references, or with an inverse.
   func leadsToSeveral(by path: String) -> Bool {

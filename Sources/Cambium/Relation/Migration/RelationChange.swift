@@ -25,7 +25,7 @@ extension SchemaChange {
     var places: Set<ReferencePlace> = []
     let changes = Dictionary(
       records.map { ($0.new.number, $0) }, uniquingKeysWith: { one, _ in one })
-    let moved = Set(moves.map(\.new.number))
+    let moved = Set(adding.map(\.new.number))
     for record in to.records {
       for field in record.fields {
         guard let reference = field.reference, reference.isChecked,
@@ -121,7 +121,7 @@ extension FieldChange {
 
   /// Returns true if a source leaves the elements of a list as they are.
   fileprivate func keepsElements(_ source: FieldSource?) -> Bool {
-    if case .onlyElement = source { true } else { false }
+    if case .element(let element) = source { element.gathering == nil } else { false }
   }
 }
 

@@ -39,7 +39,7 @@ extension MigrationRoute {
       if hop.change.transformed.contains(where: { $0.record.number == record.number }) {
         return false
       }
-      return (hop.change.records + hop.change.moves).allSatisfy { change in
+      return hop.change.all.allSatisfy { change in
         change.new.number != record.number || !change.changesKeys
       }
     }

@@ -43,6 +43,8 @@ struct DescribedField: Sendable {
   var role = Role.field
   var derivation: Derivation?
   var userInfo: [String: String] = [:]
+  /// The element that is kept if the field was a list in the version before.
+  var choice: ElementChoice? = nil
 
   /// The Swift counterpart of a field.
   enum Role: Sendable {
@@ -377,7 +379,8 @@ extension DescribedRecord {
         renamingID: field.migrationInfo?.renamingID,
         reference: field.reference(among: destinations),
         elsewhere: field.elsewhere(destinations), generation: generation,
-        derivation: field.derivation, userInfo: field.userInfo))
+        derivation: field.derivation, userInfo: field.userInfo,
+        choice: field.migrationInfo?.choice))
     if field.isUnique || field.isIndexed {
       // Of an array, its elements are.
       let isArray = if case .array = type { true } else { false }

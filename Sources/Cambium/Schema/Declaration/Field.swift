@@ -33,7 +33,8 @@ public struct Field: Sendable {
   ///     change, since a migration to the version uses the default if no `migrationInfo` states one.
   ///   - validation: The rules that a value must meet to be stored; nil always does.
   ///   - modifier: Any text; if it changes, so does the fingerprint.
-  ///   - migrationInfo: The name or the default of the field when a store is migrated from the version before.
+  ///   - migrationInfo: The name or the default of the field when a store is migrated from the version before, or which
+  ///     element is kept of what was a list.
   ///   - userInfo: Annotations of the program's own, such as `["unit": "kg"]`. They are kept in the schema, where `store.schema`
   ///     and `cambium schema` show them, are in no fingerprint, and may change without a new version of the model.
   ///   - derived: How the store computes the values; nil if the program gives them.
@@ -101,37 +102,56 @@ public struct FieldStorage: Hashable, Sendable {
   }
 }
 
-/// The name or the default of a field when a store is migrated from the version before.
+/// The name or the default of a field when a store is migrated from the version before, or which of its elements is kept.
 ///
 /// A default acts in the step in which the field is new or no longer optional. A `renamingID` acts in each version
 /// that states it if the version before does not state the same one for a field of that name: so it may be left in
-/// place in later versions, and the same renaming may come again (a to b, to a, to b).
+/// place in later versions, and the same renaming may come again (a to b, to a, to b). A choice acts in the step in which the
+/// field was a list and is a single value.
 public struct MigrationInfo: Sendable {
   let defaultValue: FieldDefault?
   let renamingID: String?
+  let choice: ElementChoice?
 
-  init(defaultValue: FieldDefault?, renamingID: String?) {
+  init(defaultValue: FieldDefault?, renamingID: String?, choice: ElementChoice? = nil) {
     self.defaultValue = defaultValue
     self.renamingID = renamingID
+    self.choice = choice
   }
 
   /// States that the field is the one that the version before calls `renamingID`.
   public init(renamingID: String) {
-    defaultValue = nil
-    self.renamingID = renamingID
+    self.init(defaultValue: nil, renamingID: renamingID)
   }
 
   /// Gives records without a value a default, which must convert exactly to the field's type: an integer for a double, a
   /// string for a URL.
   public init(default value: FieldValue, renamingID: String? = nil) {
-    defaultValue = FieldDefault(value)
-    self.renamingID = renamingID
+    self.init(defaultValue: FieldDefault(value), renamingID: renamingID)
   }
 
   /// Gives records without a value a default that is a Swift value: of an enum, or of a type that a codec encodes.
   public init(default value: some Encodable & Sendable, renamingID: String? = nil) {
-    defaultValue = FieldDefault(encodable: value)
-    self.renamingID = renamingID
+    self.init(defaultValue: FieldDefault(encodable: value), renamingID: renamingID)
+  }
+
+  /// States which element of a list is kept, in a version in which the field is a single value.
+  ///
+  /// ```swift
+  /// Field(
+  ///   name: "author", type: .reference(to: "Author"), optional: true,
+  ///   migrationInfo: .init(choosing: .first, renamingID: "authors"))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - choice: The element that is kept.
+  ///   - value: The default for records whose list is empty.
+  ///   - renamingID: The name that the version before has for the list, if it is another.
+  public init(
+    choosing choice: ElementChoice, default value: FieldValue? = nil, renamingID: String? = nil
+  ) {
+    self.init(
+      defaultValue: value.map { FieldDefault($0) }, renamingID: renamingID, choice: choice)
   }
 }
 

@@ -153,6 +153,7 @@ extension LockedRecord {
       let changes: [SchemaDifference.Change?] = [
         .changed(.defaultValue, field.defaultValue?.literal, now.defaultValue?.literal),
         .changed(.migrationDefault, old.migrationDefault, new.migrationDefault),
+        .changed(.choice, old.choice?.description, new.choice?.description),
         .changed(.renamingID, old.renamingID, new.renamingID),
       ]
       differences += changes.compactMap(\.self).map {

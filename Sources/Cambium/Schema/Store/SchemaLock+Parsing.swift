@@ -187,6 +187,7 @@ extension LockParser {
     record.schema.nextField += 1
     var locked = LockedField()
     if line.take("migrated") { locked.migrationDefault = try line.text("a value") }
+    if line.take("choosing") { locked.choice = try choice(&line) }
     if line.take("renamed") { locked.renamingID = try line.text("a name") }
     if locked != LockedField() { record.fields[name] = locked }
   }
@@ -200,6 +201,21 @@ extension LockParser {
       throw line.fault("the default \(text) is not a value of \(type)")
     }
     return value
+  }
+
+  /// Reads `first`, `last`, `only`, `least by price`, `greatest by price` or `all in items`.
+  private static func choice(_ line: inout LockLine) throws(SchemaLockError) -> ElementChoice {
+    for (word, choice) in [("first", ElementChoice.first), ("last", .last), ("only", .only)]
+    where line.take(word) {
+      return choice
+    }
+    if line.take("all"), line.take("in") { return .all(in: try line.text("a field's name")) }
+    let isLeast = line.take("least")
+    guard isLeast || line.take("greatest"), line.take("by") else {
+      throw line.fault("there is no such choice of an element")
+    }
+    let field = try line.text("a field's name")
+    return isLeast ? .least(by: field) : .greatest(by: field)
   }
 
   private static func takeAnnotation(

@@ -67,6 +67,7 @@ extension LockedRecord {
     if let value = field.defaultValue { line += " default " + value.literal.quoted }
     guard let locked = fields[field.name] else { return line }
     if let value = locked.migrationDefault { line += " migrated " + value.quoted }
+    if let choice = locked.choice { line += " choosing " + choice.lockText }
     if let old = locked.renamingID { line += " renamed " + old.lockName }
     return line
   }
@@ -109,6 +110,19 @@ extension InverseSchema {
   var lockText: String {
     "\(related).\(reference)".lockName + deleteRule.lockText
       + (bounds.map { " count \($0)" } ?? "")
+  }
+}
+
+extension ElementChoice {
+  fileprivate var lockText: String {
+    switch self {
+    case .first: "first"
+    case .last: "last"
+    case .only: "only"
+    case .least(let field): "least by " + field.lockName
+    case .greatest(let field): "greatest by " + field.lockName
+    case .all(let list): "all in " + list.lockName
+    }
   }
 }
 

@@ -107,6 +107,7 @@ struct LockedRecord: Hashable, Sendable {
 struct LockedField: Hashable, Sendable {
   /// The default of its `MigrationInfo`, as values are written in conditions.
   var migrationDefault: String?
+  var choice: ElementChoice?
   var renamingID: String?
 }
 
@@ -135,7 +136,8 @@ extension LockedRecord {
     renamingID = described?.renamingID
     for field in described?.fields ?? [] {
       let locked = LockedField(
-        migrationDefault: field.migrationDefault?.literal, renamingID: field.renamingID)
+        migrationDefault: field.migrationDefault?.literal, choice: field.choice,
+        renamingID: field.renamingID)
       if locked != LockedField() { fields[field.name] = locked }
     }
     for inverse in described?.inverses ?? [] where inverse.renamingID != nil {

@@ -242,8 +242,9 @@ extension FieldSchema {
       declared(try FieldValue(parsing: text))
     }
     var migration: MigrationInfo?
-    if migrated != nil || renamingID != nil {
-      migration = MigrationInfo(defaultValue: migrated, renamingID: renamingID)
+    if migrated != nil || renamingID != nil || stated.choice != nil {
+      migration = MigrationInfo(
+        defaultValue: migrated, renamingID: renamingID, choice: stated.choice)
     }
     let (type, options) = declared(parts)
     var field = Field(

@@ -226,11 +226,11 @@ extension FieldSchema {
 extension LockedField {
   fileprivate var migrationInfo: String? {
     let stated = migrationDefault.map { (try? FieldValue(parsing: $0))?.swift ?? $0.asPlaceholder }
-    return switch (stated, renamingID) {
-    case (nil, nil): nil
-    case (nil, let old?): ".init(renamingID: \(old.quoted))"
-    case (let value?, let old): ".init(default: \(value)\(argument("renamingID", old?.quoted)))"
-    }
+    let arguments = [
+      choice.map { "choosing: \($0)" }, stated.map { "default: \($0)" },
+      renamingID.map { "renamingID: \($0.quoted)" },
+    ].compactMap(\.self)
+    return arguments.isEmpty ? nil : ".init(\(arguments.joined(separator: ", ")))"
   }
 }
 
