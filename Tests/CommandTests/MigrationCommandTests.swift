@@ -98,6 +98,28 @@ import Testing
     #expect(try PersistentStore.inspect(at: path).version == 1)
   }
 
+  @Test func `the skeleton of a step chooses an element of what was a list`() throws {
+    func model(_ version: Int) -> StoreModel {
+      StoreModel(
+        version: version,
+        untyped: [
+          RemovedRecord("Note") { version in
+            Field(primaryKey: true, name: "id", type: .integer)
+            if version == 1 {
+              Field(name: "next", type: .references(to: "Note"))
+            } else {
+              Field(name: "next", type: .reference(to: "Note"), optional: true)
+            }
+          }
+        ])
+    }
+    let notes = stage.path("notes.cambium")
+    try PersistentStore(at: notes, model: model(1)).close()
+    let skeleton = try Command.run("schema", notes, "--step", "--lock", try lock(model(2)))
+    #expect(skeleton.status == 0, "\(skeleton.error)")
+    #expect(skeleton.output.contains(#"UpdateField("next", choosing: .first)"#))
+  }
+
   @Test func `what does not follow from the schema file is said by a file of steps, K17`() throws {
     let model = Self.model(version: 3) { version in
       Field(primaryKey: true, name: "id", type: .integer)

@@ -178,22 +178,36 @@ extension ElementSource {
 
   /// Says what to write where several elements have to become one.
   private func advice(_ count: Int, _ field: String, _ record: String) -> String {
-    guard let elements, let destination else {
-      let order = elements.map { ", or by a field of \($0), as .least(by: \"…\")" } ?? ""
+    if let elsewhere = elsewhere(record) {
       return
-        "it has \(count) elements, and there is a place for one; say which by MigrationInfo(choosing: .first) or .last\(order);"
-        + " or in a step, as UpdateField(\(field.quoted), choosing: .first)"
+        "it has \(count) elements that lead to \(elsewhere.elements), and there is a place for one that leads to"
+        + " \(elsewhere.advice)"
     }
-    // None of them would be right.
+    let order = elements.map { ", or by a field of \($0), as .least(by: \"…\")" } ?? ""
+    return
+      "it has \(count) elements, and there is a place for one; say which by MigrationInfo(choosing: .first) or .last\(order);"
+      + " or in a step, as UpdateField(\(field.quoted), choosing: .first)"
+  }
+
+  /// Why no element can be a field that leads to records whose keys are of another type; nil if the field leads to the records
+  /// that the elements led to.
+  func fault(of record: String) -> String? {
+    elsewhere(record).map { "its elements lead to \($0.elements), and it leads to \($0.advice)" }
+  }
+
+  /// The records that the elements lead to, and what to write where the field leads to others, from their name on.
+  private func elsewhere(_ record: String) -> (elements: String, advice: String)? {
+    guard let elements, let destination else { return nil }
     let transform =
       "have a step make it, as TransformRecords(\(record.quoted), into: \(record.quoted), \(destination.quoted))"
       + " { old, emit in … }, which emits a \(destination) with the elements and a \(record) that leads to it"
     let gather = suitableList.map {
       "let a new \(destination) have them, by MigrationInfo(choosing: \(ElementChoice.all(in: $0))), or "
     }
-    return
-      "it has \(count) elements that lead to \(elements), and there is a place for one that leads to \(destination); none of"
-      + " them is such a record, so \(gather ?? "")\(transform)"
+    return (
+      elements,
+      "\(destination); none of them is such a record, so \(gather ?? "")\(transform)"
+    )
   }
 }
 

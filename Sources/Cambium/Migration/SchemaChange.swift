@@ -414,8 +414,9 @@ extension FieldChange {
         return "one element of it is chosen, but it was \(old.type)"
       }
       if let fault = source.fault { return fault }
-      return source.gathering != nil || ColumnType.scalar(element).fits(new.type)
-        ? nil : "one element of it is chosen, which is \(element) and not \(new.type)"
+      if source.gathering != nil || ColumnType.scalar(element).fits(new.type) { return nil }
+      return source.fault(of: oldRecord.name)
+        ?? "one element of it is chosen, which is \(element) and not \(new.type)"
     case .related(let path):
       return path.field.type.fits(new.type)
         ? nil : "it is pulled from \(path.name), which is \(path.field.type) and not \(new.type)"
@@ -487,6 +488,12 @@ extension FieldChange {
   /// True if each value becomes the one element of a list.
   var becomesList: Bool { old?.type.isElement(of: new.type) ?? false }
 
+  /// True if it led to records of another type.
+  private var leadsElsewhere: Bool {
+    guard let before = old?.reference, let now = new.reference else { return false }
+    return before.record != now.record
+  }
+
   /// The source of a field that a step does not give, and whose values follow, but not of each record; nil of others.
   ///
   /// - Parameters:
@@ -502,6 +509,7 @@ extension FieldChange {
         switch new.type {
         case .scalar(let type):
           element == type || element.widens(to: type) || choice.isOfAll && new.reference != nil
+            || leadsElsewhere
         case .array: isPassed && choice != .only && old.type.fits(new.type)
         default: false
         }

@@ -48,7 +48,9 @@ struct StepText {
         fields.append("    UpdateField(\(name), from: { old in \(placeholder(of: field)) })")
         continue
       }
-      if before.type != field.type {
+      if case .array = before.type, case .scalar = field.type {
+        fields.append("    UpdateField(\(name), choosing: .first)")
+      } else if before.type != field.type {
         fields.append("    UpdateField(\(name), converting: .refuse)")
       } else if before.isOptional, !field.isOptional {
         fields.append(
