@@ -58,7 +58,7 @@ struct EightCoded: Record, Hashable {
 
 /// Four times what is aimed at, so that only a change that costs much fails, on slow machines too.
 @Suite struct PlanSpeedTests {
-  private static let count = scaled(1_000_000, debug: 1000)
+  private static let count = scaled(200_000, debug: 1000)
 
   /// Of optimized code; any other has none.
   private static func bound(_ nanoseconds: Int) -> Double {

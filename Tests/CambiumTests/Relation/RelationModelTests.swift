@@ -7,8 +7,8 @@ import Testing
 /// Delete rules, bounds and references that come before what they lead to, against dictionaries.
 @Suite struct RelationModelTests {
   /// All of them together.
-  private static let modelCount = scaled(2_000, debug: 160)
-  private static let transactionCount = scaled(200, debug: 25)
+  private static let modelCount = scaled(1_000, debug: 160)
+  private static let transactionCount = scaled(100, debug: 25)
   private static let shards = 8
 
   @Test(arguments: 0..<shards)
