@@ -29,7 +29,7 @@ private enum First {
   }
 }
 
-// The blocks of the article as they are there. A line that differs is behind the one of theirs, which is a comment.
+// The blocks of the article as they are there, and ours beside them: `Scripts/kept-lines` counts the lines that are kept.
 
 private typealias TODOItem = WithURL.TodoItem
 
@@ -42,16 +42,45 @@ private struct Indicator: Record, Identifiable, Equatable {
 }
 
 private func openedAsInTheArticle() throws -> PersistentStore {
-  // let store = PersistentStore(version: 2, model: StoreModel(records: [
+  // Theirs:
+  // | let store = PersistentStore(version: 2, model: StoreModel(records: [
+  // |     TODOItem.self, Indicator.self
+  // | ]))
+  // Ours:
   let store = try PersistentStore(
     version: 2,
     model: StoreModel(records: [
       TODOItem.self, Indicator.self,
     ]))
+  // End of ours.
   return store
 }
 
 private enum WithURL {
+  // Theirs:
+  // | struct TodoItem: Record {
+  // |     var id = UUID()
+  // |     var creationDate = Date()
+  // |     var title: String
+  // |     var contents: String
+  // |     var tag: Tag?
+  // |     var isCompleted: Bool
+  // |     var newProperty: URL?
+  // |
+  // |     static func recordDescription(for version: Int) -> RecordDescription {
+  // |         Field(primaryKey: true, name: "id", type: .uuid)
+  // |         Field(name: "creationDate", type: .uuid)
+  // |         Field(name: "title", type: .string)
+  // |         Field(name: "contents", type: .string)
+  // |         Field(name: "tag", type: .transformable, optional: true)
+  // |         Field(name: "isCompleted", type: .boolean)
+  // |
+  // |         if version > 1 {
+  // |             Field(name: "newProperty", type: .url, optional: true)
+  // |         }
+  // |     }
+  // | }
+  // Ours:
   struct TodoItem: Record {
     var id = UUID()
     var creationDate = Date()
@@ -63,7 +92,6 @@ private enum WithURL {
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Field(primaryKey: true, name: "id", type: .uuid)
-      // Field(name: "creationDate", type: .uuid)
       Field(name: "creationDate", type: .date)
       Field(name: "title", type: .string)
       Field(name: "contents", type: .string)
@@ -75,9 +103,34 @@ private enum WithURL {
       }
     }
   }
+  // End of ours.
 }
 
 private enum WithNumber {
+  // Theirs:
+  // | struct TodoItem: Record {
+  // |     var id = UUID()
+  // |     var creationDate = Date()
+  // |     var title: String
+  // |     var contents: String
+  // |     var tag: Tag?
+  // |     var isCompleted: Bool
+  // |     var newProperty: Double
+  // |
+  // |     static func recordDescription(for version: Int) -> RecordDescription {
+  // |         Field(primaryKey: true, name: "id", type: .uuid)
+  // |         Field(name: "creationDate", type: .uuid)
+  // |         Field(name: "title", type: .string)
+  // |         Field(name: "contents", type: .string)
+  // |         Field(name: "tag", type: .transformable, optional: true)
+  // |         Field(name: "isCompleted", type: .boolean)
+  // |
+  // |         if version > 1 {
+  // |             Field(name: "newProperty", type: .double, migrationInfo: .init(default: 10.5))
+  // |         }
+  // |     }
+  // | }
+  // Ours:
   struct TodoItem: Record {
     var id = UUID()
     var creationDate = Date()
@@ -89,7 +142,6 @@ private enum WithNumber {
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Field(primaryKey: true, name: "id", type: .uuid)
-      // Field(name: "creationDate", type: .uuid)
       Field(name: "creationDate", type: .date)
       Field(name: "title", type: .string)
       Field(name: "contents", type: .string)
@@ -101,9 +153,34 @@ private enum WithNumber {
       }
     }
   }
+  // End of ours.
 }
 
 private enum Renamed {
+  // Theirs:
+  // | struct TodoItem: Record {
+  // |     var id = UUID()
+  // |     var creationDate = Date()
+  // |     var name: String
+  // |     var contents: String
+  // |     var tag: Tag?
+  // |     var isCompleted: Bool
+  // |
+  // |     static func recordDescription(for version: Int) -> RecordDescription {
+  // |         Field(primaryKey: true, name: "id", type: .uuid)
+  // |         Field(name: "creationDate", type: .uuid)
+  // |         Field(name: "contents", type: .string)
+  // |         Field(name: "tag", type: .transformable, optional: true)
+  // |         Field(name: "isCompleted", type: .boolean)
+  // |
+  // |         if version < 2 {
+  // |             Field(name: "title", type: .string)
+  // |         } else if version > 1 {
+  // |             Field(name: "name", type: .string, migrationInfo: .init(renamingID: "title"))
+  // |         }
+  // |     }
+  // | }
+  // Ours:
   struct TodoItem: Record {
     var id = UUID()
     var creationDate = Date()
@@ -114,7 +191,6 @@ private enum Renamed {
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Field(primaryKey: true, name: "id", type: .uuid)
-      // Field(name: "creationDate", type: .uuid)
       Field(name: "creationDate", type: .date)
       Field(name: "contents", type: .string)
       Field(name: "tag", type: .transformable, optional: true)
@@ -127,6 +203,7 @@ private enum Renamed {
       }
     }
   }
+  // End of ours.
 }
 
 /// As the article has it: a date that is declared as a UUID.
