@@ -150,6 +150,11 @@ import Testing
     #expect(try store.count(Link.where { $0.url == absolute }) == 1)
   }
 
+  @Test(arguments: ["01", "-01", "1.", "1.e5", ".5", "+1", "-", "1e", "1e+", "1.5.2", "1e2e3"])
+  func `a number of JSON has JSON's grammar`(text: String) {
+    #expect(throws: JSONFault.self) { try JSONParser.parse(Array(text.utf8)) }
+  }
+
   @Test func `JSON and conditions refuse what the type does not hold`() throws {
     let store = try PersistentStore(inMemory: StoreModel(version: 2, records: [N.self]))
     for json in [
