@@ -30,7 +30,7 @@ struct StoreArguments: ParsableArguments {
 
   /// Opens the store with the schema that it has.
   ///
-  /// - Throws: `CommandFailure` if it has none; what opening it throws.
+  /// - Throws: `CommandFailure` if it has none; errors of opening it.
   func open(_ options: StoreOptions) throws -> PersistentStore {
     do {
       return try PersistentStore(untypedAt: store, options: options)

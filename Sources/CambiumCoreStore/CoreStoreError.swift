@@ -2,7 +2,7 @@
 @nonexhaustive public enum CoreStoreError: Error, Hashable, Sendable {
   /// The versions, their entities or the chain cannot be meant so.
   case invalidHistory(String)
-  /// A mapping names what its versions do not have, or says of an entity what is not so.
+  /// A mapping names a declaration that its versions do not have, or is wrong about an entity.
   case invalidMapping(String)
   /// An entity of a version is not what its lock says; `versionLock` is the right one.
   case versionLockMismatch(modelVersion: String, versionLock: VersionLock)

@@ -90,7 +90,7 @@ extension CustomMapping {
     }
   }
 
-  /// Returns what the core runs for it; nil if it follows from the descriptions.
+  /// Returns the transformation that the core runs for it; nil if it follows from the descriptions.
   func transformation(_ versions: MappedVersions) -> Transformation? {
     guard let source, let destination else { return nil }
     let transformer: Transformer
@@ -107,7 +107,7 @@ extension CustomMapping {
   }
 }
 
-/// A transformer with what it needs to know of the two versions.
+/// A transformer with the facts that it needs about the two versions.
 struct Transformation: Sendable {
   let source: String
   let destination: String

@@ -10,7 +10,7 @@ extension DataStack {
   ///
   /// - Throws: `CoreStoreError.mappingModelNotFound` if the chain does not lead from its version, or a step cannot be taken;
   ///   `.progressiveMigrationRequired`; as `SchemaHistory.model()`; `StoreError.schemaMismatch` if the store describes its version
-  ///   differently, `.newerSchema` if it has one that nothing leads back from; what reading throws.
+  ///   differently, `.newerSchema` if it has one that nothing leads back from; errors of reading.
   public func requiredMigrationsForStorage(_ storage: SQLiteStore) throws -> [MigrationType] {
     try planned(storage)?.types ?? []
   }
@@ -19,7 +19,7 @@ extension DataStack {
   ///
   /// - Returns: The storage.
   /// - Throws: `CoreStoreError.asynchronousMigrationRequired` if it has another version, unless its options allow to migrate it
-  ///   here; as `requiredMigrationsForStorage(_:)`, and what opening throws.
+  ///   here; as `requiredMigrationsForStorage(_:)`, and errors of opening.
   @discardableResult
   public func addStorageAndWait(_ storage: SQLiteStore = SQLiteStore()) throws -> SQLiteStore {
     let options = storage.localStorageOptions
@@ -100,7 +100,7 @@ extension DataStack {
     /// Opens a store, or creates it, and migrates it before: the progress at most ten times a second, and then that it is
     /// finished. If the task stops waiting, the migration ends, and the next one resumes there.
     ///
-    /// - Throws: As `requiredMigrationsForStorage(_:)`, and what migrating and opening throw.
+    /// - Throws: As `requiredMigrationsForStorage(_:)`, and errors of migrating and opening.
     public func addStorage(
       _ storage: SQLiteStore
     ) -> AsyncThrowingStream<MigrationProgress, any Error> {

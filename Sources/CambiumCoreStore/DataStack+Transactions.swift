@@ -7,14 +7,14 @@ extension DataStack {
   /// - Parameters:
   ///   - configuration: The store; nil for the first that was added. No transaction spans two stores.
   ///   - body: Changes objects. Objects are structs: one that is changed is saved again.
-  /// - Throws: `CoreStoreError.persistentStoreNotFound`; what `body` throws; as `PersistentStore.write(durability:author:_:)`.
+  /// - Throws: `CoreStoreError.persistentStoreNotFound`; errors of `body`; as `PersistentStore.write(durability:author:_:)`.
   public func perform<Value>(
     synchronous body: (inout WriteTransaction) throws -> Value, in configuration: String? = nil
   ) throws -> Value {
     try store(of: configuration).write(body)
   }
 
-  /// Calls `body` with a transaction on a thread of its own, commits, and calls `completion` there with what `body` returned.
+  /// Calls `body` with a transaction on a thread of its own, commits, and calls `completion` there with the result.
   public func perform<Value: Sendable>(
     asynchronous body: @escaping @Sendable (inout WriteTransaction) throws -> Value,
     in configuration: String? = nil,
@@ -57,7 +57,7 @@ extension WriteTransaction {
   /// ```
   ///
   /// - Returns: The object as it is saved. If it is changed later, save it again.
-  /// - Throws: What `body` and `save(_:onConflict:)` throw.
+  /// - Throws: Errors of `body` and `save(_:onConflict:)`.
   @discardableResult
   public mutating func create<Object: CoreStoreObject>(
     _ into: Into<Object>, _ body: (inout Object) throws -> Void = { _ in }

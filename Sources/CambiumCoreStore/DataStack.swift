@@ -11,7 +11,7 @@ internal import Synchronization
 /// try dataStack.addStorageAndWait(SQLiteStore(fileName: "laundry.cambium"))
 /// ```
 ///
-/// Creating one never fails; what is wrong with its versions is thrown when a storage is added.
+/// Creating one never fails; faults of its versions are thrown when a storage is added.
 public final class DataStack: Sendable {
   public let schemaHistory: SchemaHistory
   private let added = Mutex<[Added]>([])

@@ -9,7 +9,7 @@ public protocol ImportableObject: CoreStoreObject {
     from source: ImportSource, in transaction: inout WriteTransaction
   ) throws -> Bool
 
-  /// Sets the properties of a new object. What it throws ends the import, of which nothing is committed.
+  /// Sets the properties of a new object. An error ends the import, of which nothing is committed.
   mutating func didInsert(
     from source: ImportSource, in transaction: inout WriteTransaction
   ) throws
@@ -39,7 +39,7 @@ public protocol ImportableUniqueObject: ImportableObject {
     from source: ImportSource, in transaction: inout WriteTransaction
   ) throws -> Bool
 
-  /// Sets the properties of an object, new or not. What it throws ends the import, of which nothing is committed.
+  /// Sets the properties of an object, new or not. An error ends the import, of which nothing is committed.
   mutating func update(from source: ImportSource, in transaction: inout WriteTransaction) throws
 }
 
@@ -60,7 +60,7 @@ extension WriteTransaction {
   /// Makes an object of each source, and saves it.
   ///
   /// - Returns: The objects, without those that were left out.
-  /// - Throws: What the type's functions and `save(_:onConflict:)` throw; then nothing is imported.
+  /// - Throws: Errors of the type's functions and `save(_:onConflict:)`; then nothing is imported.
   @discardableResult
   public mutating func importObjects<Object: ImportableObject, Sources: Sequence>(
     _ into: Into<Object>, sourceArray: Sources
@@ -90,7 +90,7 @@ extension WriteTransaction {
   ///
   /// - Parameter preProcess: Called with the sources by identifier, before the first object is made: removes and adds some.
   /// - Returns: The numbers of objects that were inserted, updated and left as they are.
-  /// - Throws: What the type's functions and `preProcess` throw, and as `importRecords(_:from:id:uniqueID:preProcess:_:)`; then
+  /// - Throws: Errors of the type's functions and `preProcess`, and as `importRecords(_:from:id:uniqueID:preProcess:_:)`; then
   ///   nothing is imported.
   @discardableResult
   public mutating func importUniqueObjects<Object: ImportableUniqueObject, Sources: Sequence>(

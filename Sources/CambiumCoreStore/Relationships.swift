@@ -104,7 +104,7 @@ public struct RelationshipDeclaration: Sendable {
   var previousName: String?
   var choice: ElementChoice?
 
-  /// What a step does with its references; nil for nothing of its own.
+  /// The treatment of its references in a step; nil for the default.
   fileprivate var migrationInfo: MigrationInfo? {
     if let choice { return MigrationInfo(choosing: choice, renamingID: previousName) }
     return previousName.map { MigrationInfo(renamingID: $0) }

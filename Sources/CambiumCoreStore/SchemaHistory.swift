@@ -148,7 +148,7 @@ extension SchemaHistory {
 
   /// Returns the steps of the chain that are not inferred from one version to the next.
   ///
-  /// - Throws: What a provider throws.
+  /// - Throws: Errors of a provider.
   func steps(_ providers: [any SchemaMappingProvider]) throws -> [MigrationStep] {
     var steps: [MigrationStep] = []
     for provider in providers {

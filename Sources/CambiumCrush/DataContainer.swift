@@ -90,7 +90,7 @@ extension DataModel {
 extension DataModel {
   /// Returns the version with a number.
   ///
-  /// - Parameter origins: What has become of the version before, by entity.
+  /// - Parameter origins: The origins of entities in the version before.
   func version(
     _ number: Int, origins: [String: RecordDescription] = [:]
   ) -> ModelVersion {
@@ -178,9 +178,9 @@ public final class DataContainer: Sendable {
   ///   - others: The places of further ones.
   ///   - options: How the stores are opened; the policy may change it. Its logger is warned of modifiers of an
   ///     `EntityMap` that are ignored.
-  /// - Throws: What the policy throws; `MigrationError.incompatible` if it does not migrate a store, and `.failed` if neither
-  ///   its migration nor the `lightWeightBackup` succeeds; and what
-  ///   `PersistentStore(at:model:steps:migration:options:)` throws. The stores before stay migrated, and are closed.
+  /// - Throws: Errors of the policy; `MigrationError.incompatible` if it does not migrate a store, and `.failed` if neither
+  ///   its migration nor the `lightWeightBackup` succeeds; and errors of
+  ///   `PersistentStore(at:model:steps:migration:options:)`. The stores before stay migrated, and are closed.
   @discardableResult
   public static func load(
     _ storage: Storage, _ others: Storage..., dataModel: DataModel,

@@ -66,7 +66,7 @@ public struct StoredModel: Sendable {
   public var version: Int { schemas.last?.version ?? 0 }
 
   init(_ storage: Storage) throws(StoreError) {
-    // Whether a network file system is allowed is said when the store is opened.
+    // Opening the store checks whether a network file system is allowed.
     var options = StoreOptions()
     options.allowsNetworkFileSystems = true
     path = storage.path ?? ""
@@ -108,7 +108,7 @@ public struct StoreMigration: Sendable {
   public var versions: [ModelVersion]
   /// The steps that do not follow from the descriptions.
   public var steps: [MigrationStep]
-  /// True to infer the migration if its steps cannot be taken, or one fails: then what they state is not done.
+  /// True to infer the migration if its steps cannot be taken, or one fails: then their changes are not made.
   public var lightWeightBackup: Bool
 
   /// Creates a migration to a data model in one step.
@@ -116,7 +116,7 @@ public struct StoreMigration: Sendable {
   /// - Parameters:
   ///   - dataModel: The data model.
   ///   - store: The store.
-  ///   - step: What does not follow from the descriptions.
+  ///   - step: The changes that do not follow from the descriptions.
   public init(
     to dataModel: DataModel, from store: StoredModel,
     @ListBuilder<MigrationStep.Part> step: () -> [MigrationStep.Part] = { [] }
@@ -188,7 +188,7 @@ public struct ChainMigrationPolicy: MigrationPolicy {
   }
 
   public func configureStoreDescription(_ description: inout StoreDescription) {
-    // What is wrong with the chain is said when the model is validated.
+    // Faults of the chain are reported when the model is validated.
     guard let states = try? chain.states(in: description.storage.configuration) else { return }
     description.earlierVersions = states.dropLast().enumerated().map { $1.version($0 + 1) }
     description.prepareStore = states.last?.writeQueries

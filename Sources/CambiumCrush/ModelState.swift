@@ -1,6 +1,6 @@
 internal import Cambium
 
-/// The entities after some migrations, with what the last one says of the version before.
+/// The entities after some migrations, with the statements of the last one about the version before.
 struct ModelState: Sendable {
   var name = ""
   private(set) var entities: [String: EntityState] = [:]
@@ -20,7 +20,7 @@ struct EntityState: Sendable {
   var modifier: String?
   var fetched: [String: FetchedProperty] = [:]
 
-  // What the last migration says.
+  // Stated by the last migration.
   var renamingID: String?
   var sources: [@Sendable (_ prefix: String) -> UpdateField] = []
   var removedQueries: [String] = []
@@ -44,7 +44,7 @@ struct PropertyState: Sendable {
   /// The order in which properties were added.
   var place = 0
 
-  // What the last migration says.
+  // Stated by the last migration.
   var renamingID: String?
   var migrationDefault: FieldValue?
   var isTouched = false
@@ -268,7 +268,7 @@ extension ModelState {
     ModelVersion(number, label: name, describing: descriptions)
   }
 
-  /// The descriptions of all entities, with what has become of the version before.
+  /// The descriptions of all entities, with their origins in the version before.
   var descriptions: [String: RecordDescription] { entities.mapValues { description(of: $0) } }
 
   @RecordDescription.ResultBuilder
@@ -400,7 +400,7 @@ extension ModelState {
     }
   }
 
-  /// The record that has an entity's values, and what its fields begin with there.
+  /// The record that has an entity's values, and the prefix of its fields there.
   private func place(of entity: EntityState) -> (record: String, prefix: String) {
     guard entity.storage == .shared, let parent = entity.parent.flatMap({ entities[$0] }) else {
       return (entity.name, "")
@@ -438,7 +438,7 @@ extension ModelState {
 // MARK: - Against the data model
 
 extension ModelState {
-  /// Refuses what the last migration says of a data model that is not so.
+  /// Refuses statements of the last migration that are not true of a data model.
   func check(against wanted: Schema, of migration: String) throws {
     let model = ModelState(naming: wanted)
     for entity in entities.values where entity.isTouched {

@@ -124,7 +124,7 @@ public struct UpdateAttribute: PropertyMigration {
     }
   }
 
-  /// Returns the change with a value for objects that have none, where it is no longer optional.
+  /// Returns the change with a value for objects that have none, if it is no longer optional.
   public func `default`(_ value: FieldValue) -> UpdateAttribute {
     var copy = self
     copy.migrationDefault = value

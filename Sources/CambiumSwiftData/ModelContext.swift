@@ -95,7 +95,7 @@ extension ModelContext {
   /// Changes that are not saved are seen as if they were: they are made in a transaction that is undone. That is exact, and as
   /// slow as saving them to memory.
   ///
-  /// - Throws: `SwiftDataError.unknownSchema`; `StoreError.invalidQuery`, and what reading throws.
+  /// - Throws: `SwiftDataError.unknownSchema`; `StoreError.invalidQuery`, and errors of reading.
   public func fetch<Model>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
     try read(descriptor, { try $0.fetch(descriptor) }, { try $0.fetch(descriptor) })
   }

@@ -64,7 +64,7 @@ public struct MigrationStage: Sendable {
 }
 
 extension WriteTransaction {
-  /// Does nothing: what a stage changes is committed with the migration, and what a context's block changes when the block
+  /// Does nothing: changes of a stage are committed with the migration, and those of a context's block when the block
   /// returns. Throw to undo it.
   public mutating func save() throws {}
 }

@@ -2,17 +2,17 @@ internal import Cambium
 internal import TestSupport
 
 extension MigrationCheck {
-  /// How often the power went or a call failed, and what was wrong afterwards.
+  /// The number of power cuts or failed calls, and the faults found afterwards.
   public struct Damage: Sendable {
     /// The stores that were looked at.
     public internal(set) var count = 0
-    /// What was found that should not be, and where: none, if all is well.
+    /// The faults that were found, with their places; empty if there are none.
     public internal(set) var violations: [String] = []
   }
 
   /// Migrates a store of an older version with random records, and cuts the power before every call that the
-  /// library makes on its files. What each cut leaves is opened: it must be a store of the old version with all of its
-  /// records, and after migrating it, one of the new version with what an undisturbed migration makes.
+  /// library makes on its files. The result of each cut is opened: it must be a store of the old version with all of its
+  /// records, and after migrating it, one of the new version with the same content as after an undisturbed migration.
   ///
   /// - Parameters:
   ///   - stride: 1 for every call, 2 for every second, and so on.
@@ -38,7 +38,7 @@ extension MigrationCheck {
   }
 
   /// The same with calls that fail: the disk is full, or broken, from one call on, and well again when the store is
-  /// opened anew.
+  /// reopened.
   public func everyFailure(from version: Int, stride: Int = 1) throws -> Damage {
     let image = try filled(version)
     let oracle = try oracle(of: image)
@@ -69,7 +69,7 @@ extension MigrationCheck {
       after: try verified(new, .direct))
   }
 
-  /// What stores must be that a migration was broken off in.
+  /// The contents that a store may have after its migration was interrupted.
   private struct Oracle {
     let check: MigrationCheck
     let from: Int

@@ -1,7 +1,7 @@
 public import Cambium
 internal import TestSupport
 
-/// Takes stores of older versions to the model's, along every path there is, and compares what comes out.
+/// Takes stores of older versions to the model's, along every path, and compares the results.
 ///
 /// ```swift
 /// @Test func `every released version migrates`() throws {
@@ -13,9 +13,9 @@ internal import TestSupport
 /// It works on copies in memory; the store that it begins with is not written to.
 public struct MigrationCheck: Sendable {
   public let model: StoreModel
-  /// What the program says of steps.
+  /// The program's migration steps.
   public let steps: [MigrationStep]
-  /// What the random records of a store are made with.
+  /// The generator of the records of a store.
   public var records: RandomRecords
   /// The number of records of each type that a store of an older version gets. By default so many that a migration has several
   /// slices, each with a footer.
@@ -39,9 +39,9 @@ public struct MigrationCheck: Sendable {
 
   /// Fills a store of an older version with random records, and migrates it along every path.
   ///
-  /// - Returns: what it holds in the end.
-  /// - Throws: `Failure` where two paths end with other records, or an index does not agree with them; what
-  ///   migrating throws; `RecordShortage` if `count` is more than there are different keys, unique values or destinations.
+  /// - Returns: The content of the store in the end.
+  /// - Throws: `Failure` if two paths end with different records, or an index does not agree with them; errors of
+  ///   migrating; `RecordShortage` if `count` is more than there are different keys, unique values or destinations.
   @discardableResult
   public func everyPath(from version: Int) throws -> ContentFingerprint {
     try everyPath(of: try filled(version))
@@ -82,7 +82,7 @@ extension MigrationCheck {
     let store = try image.open(model.dynamic(version: version))
     var records = records
     try records.fill(store, count: count)
-    // What was written at once and never compacted has free space that hides faults.
+    // A store that was written at once and never compacted has free space that hides faults.
     try store.compact()
     try store.close()
     return image.copy()
@@ -123,7 +123,7 @@ extension MigrationCheck {
     return try image.open(model, steps: steps, options: options)
   }
 
-  /// What a power cut leaves in the middle of a migration.
+  /// The image that a power cut leaves in the middle of a migration.
   private func brokenOff(_ image: StoreImage) throws -> StoreImage {
     let whole = image.copy()
     let start = whole.medium.callCount
@@ -141,7 +141,7 @@ extension MigrationCheck {
     return left
   }
 
-  /// Read through what is pending, and then finished, it is to be the same.
+  /// Reading through pending steps, and then finishing them, must give the same content.
   private func deferred(_ image: StoreImage) throws -> PersistentStore {
     let store = try image.open(model, steps: steps, migration: .deferred, options: options)
     let before = try verified(store, .deferred)

@@ -6,7 +6,7 @@
   case stepwise
   /// Opened with the models of some of the versions between, ascending.
   case through([Int])
-  /// All steps at once, with the power cut in the middle, and gone on with.
+  /// All steps at once, with a power cut in the middle, and then resumed.
   case resumed
   /// Steps that cannot fail published before they are done, read so, and then finished.
   case deferred

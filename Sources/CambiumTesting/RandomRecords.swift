@@ -10,7 +10,7 @@ internal import TestSupport
 /// try random.fill(store, count: 1_000)
 /// ```
 public struct RandomRecords: Sendable {
-  /// Where values come from that must be particular: enums, what a codec decodes, what is validated. By the record's
+  /// Generators of values that must be particular: enums, encoded or validated values. By the record's
   /// name, a dot, and the field's; of a composite's part with the composite's name and a dot before it.
   public var values: [String: @Sendable (inout SeededGenerator) -> FieldValue] = [:]
   private var random: SeededGenerator

@@ -1,7 +1,7 @@
 internal import Cambium
 internal import FoundationEssentials
 
-/// Stores of several versions in one directory, to be committed beside the tests: what programs of each version
+/// Stores of several versions in one directory, to be committed beside the tests: stores that programs of each version
 /// really wrote. They are never opened for writing; tests use copies.
 ///
 /// ```swift
@@ -31,8 +31,8 @@ public struct StoreFixtures: Sendable {
 
   /// Makes the store of a version where there is none: by `make`, which is given a path to make it at.
   ///
-  /// - Returns: whether it was made.
-  /// - Throws: what `make` throws: then there is none.
+  /// - Returns: True if it was made.
+  /// - Throws: errors of `make`: then there is none.
   @discardableResult
   public func makeIfMissing(version: Int, _ make: (String) throws -> Void) throws -> Bool {
     let path = path(version: version)
@@ -47,7 +47,7 @@ public struct StoreFixtures: Sendable {
 
   /// Copies the store of a version to `path`, where there must be nothing.
   ///
-  /// - Throws: `StoreError.missing` where there is none; what the file system does.
+  /// - Throws: `StoreError.missing` where there is none; errors of the file system.
   public func copy(version: Int, to path: String) throws {
     let source = self.path(version: version)
     guard FileManager.default.fileExists(atPath: source) else {

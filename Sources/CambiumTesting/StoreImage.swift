@@ -31,9 +31,9 @@ package struct StoreImage {
     }
   }
 
-  /// The store at `path`, all of it on the medium. Nobody must have it open for writing.
+  /// The store at `path`, all of it on the disk. No process may have it open for writing.
   ///
-  /// - Throws: `.missing`, and what the file system does.
+  /// - Throws: `.missing`, and errors of the file system.
   package init(contentsOf path: String) throws {
     let medium = SimulatedFileSystem()
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
@@ -47,10 +47,10 @@ package struct StoreImage {
     self.init(medium.crashed(.all), Openings())
   }
 
-  /// Another store with the same content, all of it on its medium.
+  /// Another store with the same content, all of it on its disk.
   package func copy() -> StoreImage { crashed(.all) }
 
-  /// What a power cut would leave now.
+  /// The image that a power cut would leave now.
   package func crashed(_ policy: CrashPolicy) -> StoreImage {
     StoreImage(medium.crashed(policy), openings)
   }
@@ -61,7 +61,7 @@ package struct StoreImage {
     options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> PersistentStore {
     var options = options
-    // What is mapped would not see faults of the medium.
+    // Memory-mapped reads would not see faults of the disk.
     options.readMode = .buffered(cacheSize: 4 << 20)
     return try PersistentStore(
       on: medium, model: model, steps: steps, migration: migration, options: options,

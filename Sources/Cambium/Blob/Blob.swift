@@ -24,7 +24,7 @@ public struct Blob: Sendable {
     storage = .stored(source)
   }
 
-  /// What is stored; nil where the content is in memory.
+  /// The stored blob; nil if the content is in memory.
   var source: (any BlobSource)? {
     if case .stored(let source) = storage { source } else { nil }
   }
@@ -70,7 +70,7 @@ extension Blob: Hashable {
 }
 
 extension Blob: Codable {
-  /// Decodes what was encoded as `Data`.
+  /// Decodes bytes that were encoded as `Data`.
   public init(from decoder: any Decoder) throws {
     self.init(try decoder.singleValueContainer().decode(Data.self))
   }

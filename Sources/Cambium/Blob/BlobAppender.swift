@@ -1,11 +1,11 @@
-/// A segment that blobs are appended to, by one stream at a time, and synced in, by anybody.
+/// A segment that blobs are appended to, by one stream at a time, and synced, by any thread.
 final class BlobAppender: @unchecked Sendable {
   let segment: BlobSegment
   private let medium: any FileSystem
   private let gate: BlobGate
   private let lock = ThreadLock()
   /// Held while the file is synced. The system tells of a failure once: of two syncs at the same time the second
-  /// would not hear of it, so that it waits for what the first has to say.
+  /// would not hear of it, so that it waits for the result of the first.
   private let syncLock = ThreadLock()
   // Under `lock`.
   private var endOffset: UInt64
@@ -13,10 +13,10 @@ final class BlobAppender: @unchecked Sendable {
   private var batch: BlobBatch?
   private var syncedEnd: UInt64
   private var hasFailedToSync = false
-  /// Whether no stream writes to it any more.
+  /// True if no stream writes to it any more.
   private var hasEnded = false
 
-  /// - Parameter end: Where the next blob begins. What is before is on the medium.
+  /// - Parameter end: Where the next blob begins. Bytes before it are on the disk.
   init(_ segment: BlobSegment, in medium: any FileSystem, end: UInt64, through gate: BlobGate) {
     self.segment = segment
     self.medium = medium
@@ -50,7 +50,7 @@ final class BlobAppender: @unchecked Sendable {
     self.batch = batch
   }
 
-  /// Writes through the same open file that is synced: a sync covers only what was written through that file.
+  /// Writes through the same open file that is synced: a sync covers only writes through that file.
   ///
   /// - Throws: `.io`, `.full`, `.closed`, `.forked`.
   func write(_ bytes: RawSpan, at offset: UInt64) throws(StoreError) {
@@ -66,14 +66,14 @@ final class BlobAppender: @unchecked Sendable {
     hasEnded = true
   }
 
-  /// Whether there is nothing left to write or to sync.
+  /// True if there is nothing left to write or to sync.
   var isDone: Bool {
     lock.lock()
     defer { lock.unlock() }
     return hasEnded && syncedEnd >= endOffset && !hasFailedToSync
   }
 
-  /// Gives back what an abandoned stream wrote behind `end`.
+  /// Releases the bytes that an abandoned stream wrote after `end`.
   ///
   /// - Throws: `.io`, `.closed`, `.forked`.
   func cut(to end: UInt64) throws(StoreError) {
@@ -82,7 +82,7 @@ final class BlobAppender: @unchecked Sendable {
     try segment.file.truncate(to: Int(end), at: .blobTruncate)
   }
 
-  /// Forces what was written up to `end`, by streams that have finished, to the medium.
+  /// Forces the bytes up to `end`, of streams that have finished, to the disk.
   ///
   /// - Throws: `.io`, `.full`; after that `.poisoned` for whatever was not synced then. Asking again would be told
   ///   of a success that is none.
@@ -105,7 +105,7 @@ final class BlobAppender: @unchecked Sendable {
     return hasFailedToSync
   }
 
-  /// Where blobs end that a sync would force to the medium now; nil if all up to `end` is there.
+  /// Where blobs end that a sync would force to the disk now; nil if all up to `end` is there.
   private func unsynced(through end: UInt64) throws(StoreError) -> UInt64? {
     lock.lock()
     defer { lock.unlock() }

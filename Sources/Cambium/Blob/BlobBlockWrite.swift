@@ -3,7 +3,7 @@ final class BlobBlockWrite: CrewTask, @unchecked Sendable {
   let buffer: BlobMemory
   private let appender: BlobAppender
   private let offset: UInt64
-  /// What went wrong.
+  /// The error, if any.
   private(set) var failure: StoreError?
 
   /// - Parameter offset: Of the first byte of the buffer in the file.

@@ -1,4 +1,4 @@
-/// Threads that compress and decompress frames, and write large ones out, beside those who ask for it.
+/// Threads that compress and decompress frames, and write large ones out, beside the calling threads.
 final class BlobCrew: WorkCrew, @unchecked Sendable {
   let contexts: ZstdContexts
 

@@ -22,7 +22,7 @@ extension BlobFiles {
     }
   }
 
-  /// All segments that are open, ascending by number. Who keeps this value can read in them whatever is removed
+  /// All segments that are open, ascending by number. A caller that keeps this value can read in them whatever is removed
   /// later: a reader of one of them is made from here on for as long.
   ///
   /// - Complexity: O(1).
@@ -32,7 +32,7 @@ extension BlobFiles {
     return segments
   }
 
-  /// What reads a blob. Nothing is read of it; its segment is opened if it is not.
+  /// A reader of a blob. Nothing is read yet; its segment is opened if it is not.
   ///
   /// - Throws: `.corrupt`, also where the segment's file is gone; `.newerFormat`, `.io`.
   func reader(
@@ -49,7 +49,7 @@ extension BlobFiles {
       identity, at: place, in: segment, of: medium, seed: seed, crew: crew)
   }
 
-  /// Closes the segments but these and those that are written to, as far as nobody else has them: another process
+  /// Closes the segments but these and those that are written to, as far as no other object has them: another process
   /// has removed them.
   func release(but numbers: [UInt32]) {
     let kept = Set(numbers)
@@ -76,7 +76,7 @@ extension BlobFiles {
     return removed[number]?.segment
   }
 
-  /// Keeps a segment, or returns the one that somebody else has opened meanwhile. Under `lock`.
+  /// Keeps a segment, or returns the one that another thread has opened meanwhile. Under `lock`.
   @discardableResult
   func insert(_ segment: BlobSegment) -> BlobSegment {
     let index = index(of: segment.number)
@@ -107,7 +107,7 @@ extension BlobFiles {
 // MARK: - Removing
 
 extension BlobFiles {
-  /// The segments in which streams are open, or finished blobs not let go of; ascending.
+  /// The segments in which streams are open, or finished blobs not released; ascending.
   var pinnedSegments: [UInt32] {
     lock.lock()
     defer { lock.unlock() }
@@ -125,7 +125,7 @@ extension BlobFiles {
     return true
   }
 
-  /// Unlinks a segment that has been retired, or was there before. Who has it open can go on reading.
+  /// Unlinks a segment that has been retired, or was there before. Readers that have it open can continue.
   ///
   /// A file that is not there is removed already. The directory is not synced: a file that comes back is an
   /// orphan.
@@ -146,7 +146,7 @@ extension BlobFiles {
     if index < segments.count, segments[index].number == number { forget(segments[index]) }
   }
 
-  /// The size of the segment's file: what blobs and garbage take together.
+  /// The size of the segment's file: the bytes of blobs and garbage together.
   ///
   /// A file that does not exist counts as empty.
   ///

@@ -1,6 +1,6 @@
 /// The files of a store's blobs: writes new ones, and reads, syncs, copies and removes.
 ///
-/// May be used by many threads at once. It knows nothing of which blobs are alive: whoever keeps the map says
+/// May be used by many threads at once. It knows nothing of which blobs are alive: the keeper of the map says
 /// which segments there are, and which may go.
 final class BlobFiles: @unchecked Sendable {
   let medium: any FileSystem
@@ -16,23 +16,23 @@ final class BlobFiles: @unchecked Sendable {
 
   /// Those that are open, ascending by number.
   var segments: [BlobSegment] = []
-  /// Those that were removed, as long as somebody has them.
+  /// Those that were removed, as long as they are in use.
   var removed: [UInt32: RemovedSegment] = [:]
   /// Those that are written to, by number, also full ones that are not synced yet.
   var appenders: [UInt32: BlobAppender] = [:]
-  /// Those of them in which the next stream may go on; the last one does.
+  /// Those of them in which the next stream may continue; the last one does.
   var free: [BlobAppender] = []
-  /// How many open streams and blobs that are not let go of are in a segment.
+  /// How many open streams and blobs that are not released are in a segment.
   var pins: [UInt32: Int] = [:]
   private var nextNumber: UInt64
 
   /// - Parameters:
-  ///   - seed: What the store keeps for its blobs.
+  ///   - seed: The seed that the store keeps for its blobs.
   ///   - number: The first segment to make, above all that have a file.
   ///   - segmentSize: The size in bytes after which a segment takes no further blob.
   ///   - bufferSize: How many bytes of a large blob are written at once.
-  ///   - crew: Who compresses and decompresses.
-  ///   - gate: What ends all writing with the store; nil for one of their own.
+  ///   - crew: The threads that compress and decompress.
+  ///   - gate: The gate that ends all writing with the store; nil for one of their own.
   init(
     in medium: any FileSystem, seed: BlobSeed, from number: UInt32,
     segmentSize: Int = BlobLayout.segmentSize, bufferSize: Int = 1 << 20,
@@ -59,10 +59,10 @@ struct RemovedSegment {
 // MARK: - Writing
 
 extension BlobFiles {
-  /// Begins a blob. No call of the medium is made until there is something to write.
+  /// Begins a blob. No system call is made until there is something to write.
   ///
   /// - Parameters:
-  ///   - isHashed: Whether the content's hash is wanted, for deduplication.
+  ///   - isHashed: True if the content's hash is wanted, for deduplication.
   ///   - batch: The batch with whose blobs it may share a block.
   func makeStream(
     _ identity: BlobIdentity, _ compression: BlobCompression, isHashed: Bool = false,
@@ -87,8 +87,8 @@ extension BlobFiles {
     return BlobContent(identity: identity, place: moved, hash: nil, pin: ended.pin)
   }
 
-  /// Forces these blobs to the medium, segment by segment in order of numbers; those that are there already cost
-  /// nothing. What was in a file before this process opened it counts as synced.
+  /// Forces these blobs to the disk, segment by segment in order of numbers; those that are there already cost
+  /// nothing. Bytes that were in a file before this process opened it count as synced.
   ///
   /// - Throws: `.io`, `.full`, `.poisoned`. A segment whose sync failed fails for all that was not synced in it, for
   ///   ever.
@@ -107,7 +107,7 @@ extension BlobFiles {
     }
   }
 
-  /// Lets streams go on in a segment from before, if it ends in the block that the map says: then nobody was
+  /// Lets streams continue in a segment from before, if it ends in the block that the map says: then no writer was
   /// interrupted there.
   ///
   /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
@@ -129,7 +129,7 @@ extension BlobFiles {
 // MARK: - Streams and their segments
 
 extension BlobFiles {
-  /// A segment to write to, and what keeps it from being collected.
+  /// A segment to write to, and the pin that keeps it from being collected.
   ///
   /// - Throws: `.io`, `.full`, `.limitExceeded`.
   func takeAppender() throws(StoreError) -> (BlobAppender, BlobPin) {
@@ -145,7 +145,7 @@ extension BlobFiles {
 
   /// Takes a segment back from its stream.
   ///
-  /// - Parameter isWhole: Whether others may go on behind the last blob in it.
+  /// - Parameter isWhole: True if others may continue after the last blob in it.
   func giveBack(_ appender: BlobAppender, isWhole: Bool) {
     guard isWhole, appender.end < segmentSize, !appender.isBroken else {
       appender.endOutput()
@@ -164,7 +164,7 @@ extension BlobFiles {
     return appender
   }
 
-  /// What gives back one of the segment's pins.
+  /// An object that releases one of the segment's pins.
   private func makePin(_ number: UInt32) -> BlobPin {
     BlobPin(number) { [self] in unpin(number) }
   }
@@ -182,7 +182,7 @@ extension BlobFiles {
     return appenders[number]
   }
 
-  /// Has nobody go on there.
+  /// Lets no stream continue there.
   private func leave(_ appender: BlobAppender) {
     lock.lock()
     defer { lock.unlock() }
@@ -196,7 +196,7 @@ extension BlobFiles {
     if appender.isDone { appenders[appender.number] = nil }
   }
 
-  /// Makes the next segment. It gets its name once its header is on the medium.
+  /// Makes the next segment. It gets its name once its header is on the disk.
   private func makeAppender() throws(StoreError) -> BlobAppender {
     try gate.enter()
     defer { gate.leave() }
@@ -212,7 +212,7 @@ extension BlobFiles {
       through: gate)
   }
 
-  /// Whatever comes of it, nobody tries the number again.
+  /// Whatever comes of it, the number is not tried again.
   private func takeNumber() throws(StoreError) -> UInt32 {
     lock.lock()
     defer { lock.unlock() }

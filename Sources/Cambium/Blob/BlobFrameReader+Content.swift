@@ -6,7 +6,7 @@ extension BlobFrameReader {
   func content(in range: Range<Int>) throws(StoreError) -> BlobMemory {
     if range.isEmpty { return try BlobMemory(count: 0) }
     let last = (range.upperBound - 1) / BlobLayout.frameLength
-    // First something is read: so that a reference to what cannot be is found out before it decides how much
+    // First something is read: so that an impossible reference is found out before it decides how much
     // memory is taken.
     let fetched = try fetch(from: range.lowerBound / BlobLayout.frameLength, through: last)
     let content = try BlobMemory(count: range.count)

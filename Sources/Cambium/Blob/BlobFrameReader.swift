@@ -5,7 +5,7 @@
 final class BlobFrameReader: BlobSource, @unchecked Sendable {
   let identity: BlobIdentity
   let place: BlobPlace
-  /// Who decompresses.
+  /// The threads that decompress.
   let crew: BlobCrew
   private let segment: BlobSegment
   private let medium: any FileSystem
@@ -38,7 +38,7 @@ final class BlobFrameReader: BlobSource, @unchecked Sendable {
 
   func reading() -> BlobFrameReader { self }
 
-  /// Reads some frames at once, of which the first is `first`, and none is behind `last`.
+  /// Reads some frames at once, of which the first is `first`, and none is after `last`.
   ///
   /// - Precondition: There are such frames.
   /// - Throws: `.corrupt`, `.io`, `.forked`.
@@ -137,7 +137,7 @@ extension BlobFrameReader {
     try output.append(tail.rawSpan)
   }
 
-  /// Has the medium fetch what is read next, while this is being decompressed.
+  /// Has the disk fetch the bytes that are read next, while these are being decompressed.
   private func adviseNext(_ first: Int, _ last: Int, of frames: BlobFrames) {
     guard first <= last else { return }
     let indices = frames.batch(from: first, through: last, size: Self.batchSize)

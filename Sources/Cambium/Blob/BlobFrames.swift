@@ -1,4 +1,4 @@
-/// Where the frames of one blob are and what they must be, as its tail says.
+/// Where the frames of one blob are and their sizes and checksums, as its tail says.
 final class BlobFrames: Sendable {
   let identity: BlobIdentity
   let place: BlobPlace
@@ -36,7 +36,7 @@ final class BlobFrames: Sendable {
   private func start(of index: Int) -> Int { index == 0 ? 0 : ends[index - 1] }
 
   /// Frames from `first` on that are read at once: one, or as many as are no larger than `size` together, but
-  /// none behind `last`.
+  /// none after `last`.
   func batch(from first: Int, through last: Int, size: Int) -> Range<Int> {
     var end = first + 1
     while end <= last, ends[end] - start(of: first) <= size { end += 1 }

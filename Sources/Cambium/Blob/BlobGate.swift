@@ -44,7 +44,7 @@ final class BlobGate: Sendable {
     if unsafe writeCount == 0 { ended.broadcast() }
   }
 
-  /// Throws what a write would.
+  /// Throws the error that a write would throw.
   func check() throws(StoreError) {
     try enter()
     leave()

@@ -34,7 +34,7 @@ struct BlobIdentity: Hashable, Sendable {
 
 /// The eight random bytes with which the checksums of all blobs of a store begin.
 ///
-/// The store keeps them. Whoever copies the files of blobs copies them too: then no byte has to change.
+/// The store keeps them. A copy of blob files copies them too: then no byte has to change.
 struct BlobSeed: Hashable, Sendable {
   let rawValue: UInt64
 }

@@ -13,7 +13,7 @@ enum BlobLayout {
   static let firstOffset = Layout.blockSize
   /// The size of the tail of a blob without content.
   static let tailSizeMin = 33
-  /// What each frame adds to the tail: its checksum and its entry in the seek table.
+  /// The bytes that each frame adds to the tail: its checksum and its entry in the seek table.
   static let tailSizePerFrame = 12
 
   /// Returns where the block ends in which the bytes before `offset` end.
@@ -27,7 +27,7 @@ enum BlobLayout {
     length / frameLength + (length % frameLength > 0 ? 1 : 0)
   }
 
-  /// The size of the tail behind so many frames.
+  /// The size of the tail after so many frames.
   static func tailSize(frames: Int) -> Int {
     tailSizeMin + tailSizePerFrame * frames
   }

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// Memory for content on its way, at an address that does not move.
 ///
-/// Several threads may fill parts of it that do not overlap; nobody reads a part that is still being filled. That
-/// is up to whoever shares it: nothing here keeps them apart.
+/// Several threads may fill parts of it that do not overlap; no thread reads a part that is still being filled. That
+/// is up to its owners: nothing here keeps them apart.
 @safe final class BlobMemory: @unchecked Sendable {
   private let base: UnsafeMutableRawPointer
   let count: Int
@@ -52,7 +52,7 @@ internal import Glibc
     return unsafe UnsafeRawPointer(base + offset)
   }
 
-  /// All of it, without a copy. Nobody writes to the memory any more.
+  /// All of it, without a copy. The memory is no longer written to.
   func data() -> Data {
     if count == 0 { return Data() }
     return unsafe Data(

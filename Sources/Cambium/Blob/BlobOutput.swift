@@ -19,7 +19,7 @@ final class BlobOutput {
   private let files: BlobFiles
   private let batch: BlobBatch?
   private var place: Place?
-  /// Whether a write has failed, so that nobody goes on in the segment.
+  /// True if a write has failed, so that no stream continues in the segment.
   private var hasFailed = false
   private var buffer: BlobMemory?
   private var filled = 0
@@ -54,10 +54,10 @@ final class BlobOutput {
     }
   }
 
-  /// Writes what is left, and ends the blob.
+  /// Writes the rest, and ends the blob.
   ///
   /// - Parameter last: Appended without being copied.
-  /// - Returns: where the blob is, and what keeps it from being collected.
+  /// - Returns: where the blob is, and the pin that keeps it from being collected.
   /// - Throws: as `append`.
   func finish(
     _ last: RawSpan = RawSpan()
@@ -78,7 +78,7 @@ final class BlobOutput {
     return (place.appender.number, place.start..<place.position, place.pin)
   }
 
-  /// Ends the blob, and gives back the room that it took. A forked child leaves that to its parent.
+  /// Ends the blob, and releases the space that it took. A forked child leaves that to its parent.
   func abandon() {
     if files.crew.isForked { return }
     withdraw()
@@ -119,7 +119,7 @@ extension BlobOutput {
     return taken
   }
 
-  /// Hands the full buffer to the crew, and goes on with another one.
+  /// Hands the full buffer to the crew, and continues with another one.
   private func writeOut(_ buffer: BlobMemory) throws(StoreError) {
     let place = try takePlace()
     try settle()
@@ -151,7 +151,7 @@ extension BlobOutput {
     if task.failure != nil { hasFailed = true }
   }
 
-  /// Writes what is in the buffer.
+  /// Writes the buffer.
   private func writeRest(_ buffer: BlobMemory) throws(StoreError) {
     let place = try takePlace()
     hasFailed = true

@@ -1,4 +1,4 @@
-/// Where the bytes of a blob are, and what they must be: all that the files do not say themselves.
+/// Where the bytes of a blob are, and their length and checksums: all that the files do not say themselves.
 ///
 /// Collection moves a blob, and changes its place alone.
 struct BlobPlace: Hashable, Sendable {
@@ -24,7 +24,7 @@ struct BlobPlace: Hashable, Sendable {
     self.checksum = checksum
   }
 
-  /// Reads what `encode` wrote. Whether there can be such a place is found when it is opened.
+  /// Reads the encoding. Opening the place finds whether it is possible.
   init(decoding reader: inout ByteReader) throws(StoreError) {
     segment = try reader.integer(UInt32.self)
     offset = try reader.integer(UInt64.self)
@@ -61,7 +61,7 @@ extension BlobPlace {
 
   /// Throws unless there can be such a blob, in a file of `fileSize` bytes.
   ///
-  /// Nothing is read or allocated before: afterwards sums of what is in a place do not overflow.
+  /// Nothing is read or allocated before: afterwards sums of a place's numbers do not overflow.
   ///
   /// - Throws: `.corrupt`.
   func check(fileSize: UInt64) throws(StoreError) {

@@ -2,7 +2,7 @@ extension BlobSegment {
   /// The bytes that are copied at once.
   private static var pieceSize: Int { 1 << 20 }
 
-  /// Copies the first `end` bytes of the file into another directory, byte for byte, where they are on the medium then,
+  /// Copies the first `end` bytes of the file into another directory, byte for byte, where they are on the disk then,
   /// but for the name: checksums hold there too, since they are bound to the seed and not to the store.
   ///
   /// - Parameter monitor: Is told after each piece how many bytes it had, and ends the copy by throwing.

@@ -1,4 +1,4 @@
-/// One file of blobs, open for reading. It closes when nobody reads or writes it any more, and keeps its bytes
+/// One file of blobs, open for reading. It closes when it is no longer read or written, and keeps its bytes
 /// until then, also without its name.
 final class BlobSegment: Sendable {
   let number: UInt32

@@ -1,11 +1,11 @@
-/// The first block of a blob segment: what this file is, and with which seed its checksums begin.
+/// The first block of a blob segment: the kind of the file, and the seed of its checksums.
 ///
 ///     offset  0          8        12       16         24       28
 ///             ┌──────────┬────────┬────────┬──────────┬────────┬─ ─ ─
 ///             │CAMBLOB␀  │version │number  │blob seed │checksum│ zero up to 4096
 ///             └──────────┴────────┴────────┴──────────┴────────┴─ ─ ─
 ///
-/// The checksum covers what is before it, and the rest must be zero. Nothing in the block changes after it was
+/// The checksum covers the bytes before it, and the rest must be zero. Nothing in the block changes after it was
 /// written.
 struct BlobSegmentHeader: Equatable, Sendable {
   static let size = 28
@@ -51,7 +51,7 @@ struct BlobSegmentHeader: Equatable, Sendable {
     }
     guard version > 0 else { throw fault("there is no format 0") }
     guard block.part(Self.size, Layout.blockSize - Self.size).isZero else {
-      throw fault("there is something behind the header")
+      throw fault("there is something after the header")
     }
     let found = block.load(12, as: UInt32.self)
     guard found == number else { throw fault("it is segment \(found) under another name") }

@@ -1,4 +1,4 @@
-/// A blob that is not in memory: what a `Blob` holds.
+/// A blob that is not in memory: the source of a `Blob`.
 ///
 /// Asking for identity and count reads nothing.
 protocol BlobSource: AnyObject, Sendable {
@@ -6,7 +6,7 @@ protocol BlobSource: AnyObject, Sendable {
   /// How long its content is.
   var count: Int { get }
 
-  /// What its content is read by. It keeps the segment open.
+  /// The reader of its content. It keeps the segment open.
   ///
   /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
   func reading() throws(StoreError) -> BlobFrameReader

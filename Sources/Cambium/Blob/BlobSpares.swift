@@ -7,7 +7,7 @@ final class BlobSpares: @unchecked Sendable {
   private var tasks: [FrameCompression] = []
   private var buffers: [BlobMemory] = []
 
-  /// How many buffers are kept. A program with more streams at once makes some anew.
+  /// How many buffers are kept. A program with more streams at once makes some again.
   private static let bufferCountMax = 4
 
   init(for crew: BlobCrew, bufferSize: Int) {

@@ -1,9 +1,9 @@
 /// Writes one blob whose length is not known before.
 ///
-/// Content is cut into frames, which the crew compresses, and which go to the medium in their order, from the
+/// Content is cut into frames, which the crew compresses, and which go to the disk in their order, from the
 /// thread that appends. How the first frame compresses decides for all.
 ///
-/// Nothing refers to what it writes until somebody commits the place that `finish` returns, and that has to be
+/// Nothing refers to its bytes until the place that `finish` returns is committed, and that has to be
 /// synced first. Belongs to one thread at a time; one that is dropped unfinished is abandoned.
 final class BlobStream {
   let identity: BlobIdentity
@@ -37,7 +37,7 @@ final class BlobStream {
     abandon()
   }
 
-  /// How many bytes of memory the stream holds, besides what the tail of a very long blob takes.
+  /// How many bytes of memory the stream holds, besides the tail of a very long blob.
   var memory: Int {
     (underWay.count + (open == nil ? 0 : 1)) * FrameCompression.memory + output.memory
   }
@@ -55,7 +55,7 @@ final class BlobStream {
     }
   }
 
-  /// Writes out what is left, and says where the blob is. It can be read then, but is not synced.
+  /// Writes out the rest, and returns the place of the blob. It can be read then, but is not synced.
   ///
   /// - Throws: as `append`.
   func finish() throws(StoreError) -> BlobContent {
@@ -69,7 +69,7 @@ final class BlobStream {
     }
   }
 
-  /// Ends the stream; what it wrote is garbage, and given back where that can be.
+  /// Ends the stream; its bytes are garbage, and released if that is possible.
   func abandon() {
     hasEnded = true
     if files.crew.isForked { return }
@@ -174,7 +174,7 @@ extension BlobStream {
     return content(ended, Checksum.ofTail(tail.rawSpan, of: identity, seed: files.seed))
   }
 
-  /// Ends a blob of one frame: that and the tail go to the medium in one write, without a buffer.
+  /// Ends a blob of one frame: that and the tail go to the disk in one write, without a buffer.
   private func endSmall(_ task: FrameCompression) throws(StoreError) -> BlobContent {
     open = nil
     defer { files.spares.give(task) }
@@ -217,6 +217,6 @@ extension StoreError {
 }
 
 extension BlobSeed {
-  /// With which contents are hashed: nobody who does not know the seed can make two that collide.
+  /// The key of the content hash: without the seed, two contents that collide cannot be constructed.
   var hashKey: SipHash128.Key { SipHash128.Key(low: rawValue, high: ~rawValue) }
 }

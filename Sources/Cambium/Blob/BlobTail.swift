@@ -1,4 +1,4 @@
-/// What stands behind the frames of a blob: their checksums, and where each of them is.
+/// The bytes after the frames of a blob: the checksum and the place of each.
 ///
 ///     ┌ skippable frame ──────────────┬ skippable frame: seek table ────────────────────────────────┐
 ///     │ 184d2a5c │ size │ checksum… │ 184d2a5e │ size │ (size, length)… │ (size, 0) │ count │0│magic │
@@ -13,7 +13,7 @@ struct BlobTail: Equatable, Sendable {
   /// The number of frames, a byte that says that the table has no checksums of its own, and the magic.
   private static let footerSize = 9
 
-  /// A frame by what the tail has of it.
+  /// A frame as the tail describes it.
   struct Frame: Equatable, Sendable {
     let size: UInt32
     let checksum: Checksum
@@ -99,14 +99,14 @@ extension BlobTail {
     }
   }
 
-  /// The entry of the checksums, and what a seek table ends with.
+  /// The entry of the checksums, and the end of a seek table.
   private static func expectEnd(_ count: Int, of reader: inout ByteReader) throws(StoreError) {
     try reader.expect(UInt32(8 + 4 * count), "entry of the checksums")
     try reader.expect(UInt32(0), "length of the checksums' content")
     try reader.expect(UInt32(count + 1), "number of frames")
     try reader.expect(UInt8(0), "descriptor")
     try reader.expect(seekTableFooterMagic, "end of the seek table")
-    guard reader.remaining == 0 else { throw reader.fault("there is something behind the tail") }
+    guard reader.remaining == 0 else { throw reader.fault("there is something after the tail") }
   }
 }
 
@@ -128,7 +128,7 @@ extension Checksum {
   ///     │ 8         │ 16       │ 8     ││
   ///     └───────────┴──────────┴───────┘└────────────────────┄
   ///
-  /// What comes first keeps a whole, valid frame from being taken for another, of this or of another blob.
+  /// The first part keeps a whole, valid frame from being taken for another, of this or of another blob.
   static func ofFrame(
     _ frame: RawSpan, index: Int, of identity: BlobIdentity, seed: BlobSeed
   ) -> Checksum {

@@ -12,7 +12,7 @@ struct DecompressionWindow {
 
   /// Has a task done; the only one there is, at once.
   ///
-  /// - Throws: what went wrong with an earlier one.
+  /// - Throws: the error of an earlier one.
   mutating func add(_ task: FrameDecompression, isOnly: Bool) throws(StoreError) {
     if isOnly {
       task.perform()

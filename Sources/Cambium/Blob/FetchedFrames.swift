@@ -41,14 +41,14 @@ final class FetchedFrames: Sendable {
     return unsafe _overrideLifetime(bytes, borrowing: self)
   }
 
-  /// Throws unless all are what they must be.
+  /// Throws unless all match the tail.
   ///
   /// - Throws: `.corrupt`.
   func check() throws(StoreError) {
     for index in indices { try frames.check(bytes(of: index), index) }
   }
 
-  /// Checks a frame, and fills `content` with what it holds.
+  /// Checks a frame, and fills `content` with its content.
   ///
   /// - Throws: `.corrupt`, `.io`.
   func decompress(
@@ -70,7 +70,7 @@ final class FrameDecompression: CrewTask, @unchecked Sendable {
   private var failure: StoreError?
 
   /// - Parameters:
-  ///   - part: What is wanted of the frame's content.
+  ///   - part: The range of the frame's content to be read.
   ///   - offset: Where that begins in `target`.
   init(
     _ index: Int, of fetched: FetchedFrames, _ part: Range<Int>, to target: BlobMemory,
@@ -96,7 +96,7 @@ final class FrameDecompression: CrewTask, @unchecked Sendable {
     }
   }
 
-  /// Throws what went wrong.
+  /// Throws the error, if any.
   func get() throws(StoreError) {
     if let failure { throw failure }
   }

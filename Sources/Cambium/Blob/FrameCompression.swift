@@ -18,7 +18,7 @@ final class FrameCompression: CrewTask, @unchecked Sendable {
   private let frame: BlobMemory
   /// How much content there is.
   private(set) var length = 0
-  /// The size of the frame, and of what was written behind it.
+  /// The size of the frame, and of the bytes after it.
   private(set) var size = 0
   var method = Method.raw
 
@@ -56,10 +56,10 @@ final class FrameCompression: CrewTask, @unchecked Sendable {
     }
   }
 
-  /// Whether compression took less than a tenth off.
+  /// True if compression took less than a tenth off.
   var isHardlyCompressed: Bool { size > length - length / 10 }
 
-  /// The frame, and what was written behind it.
+  /// The frame, and the bytes after it.
   var bytes: RawSpan {
     @_lifetime(borrow self)
     get {
@@ -68,7 +68,7 @@ final class FrameCompression: CrewTask, @unchecked Sendable {
     }
   }
 
-  /// Writes the tail of a blob of one frame behind that, so that both go to the medium at once.
+  /// Writes the tail of a blob of one frame after that, so that both go to the disk at once.
   func append(_ tail: [UInt8]) {
     let frame = frame
     var target = frame.mutableBytes(size..<size + tail.count)

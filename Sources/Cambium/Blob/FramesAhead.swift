@@ -15,7 +15,7 @@ final class FramesAhead {
   private var present: (index: Int, content: Data)?
   /// Those under way, in order.
   private var ahead: [Frame] = []
-  /// What was fetched and nobody decompresses yet begins here.
+  /// Fetched bytes that are not being decompressed yet begin here.
   private var next: Int
   private var fetched: FetchedFrames?
   /// How many may be under way. It doubles, so that who reads a few bytes does not pay for more.
@@ -31,9 +31,9 @@ final class FramesAhead {
     for frame in ahead { reading.crew.withdraw(frame.task) }
   }
 
-  /// How many bytes of memory it holds, besides what the tail of a very long blob takes.
+  /// How many bytes of memory it holds, besides the tail of a very long blob.
   var memory: Int {
-    // What was fetched is kept for as long as a frame under way is in it.
+    // Fetched bytes are kept for as long as a frame under way is in it.
     var pieces: [ObjectIdentifier: Int] = [:]
     for frame in ahead { pieces[ObjectIdentifier(frame.fetched)] = frame.fetched.memoryCount }
     if let fetched { pieces[ObjectIdentifier(fetched)] = fetched.memoryCount }
@@ -84,7 +84,7 @@ final class FramesAhead {
     }
   }
 
-  /// Forgets what is under way.
+  /// Forgets the frames under way.
   private func begin(at index: Int) {
     for frame in ahead where window > 1 { reading.crew.withdraw(frame.task) }
     ahead = []
@@ -106,7 +106,7 @@ final class FramesAhead {
     }
   }
 
-  /// What the next frame is in.
+  /// The fetched bytes with the next frame.
   private func fetchNext() throws(StoreError) -> FetchedFrames {
     if let fetched, fetched.indices.contains(next) { return fetched }
     let last = window == 1 ? next : count - 1

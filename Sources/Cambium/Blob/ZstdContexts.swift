@@ -1,6 +1,6 @@
 internal import CZstd
 
-/// What zstd needs to compress one frame after the other.
+/// The context with which zstd compresses one frame after the other.
 ///
 /// Belongs to one thread at a time.
 @safe final class ZstdCompressor: @unchecked Sendable {
@@ -15,7 +15,7 @@ internal import CZstd
     unsafe ZSTD_freeCCtx(context)
   }
 
-  /// Makes one frame of `content`, and returns its size; nil where `frame` has not enough room.
+  /// Makes one frame of `content`, and returns its size; nil if `frame` has not enough room.
   func compress(_ content: RawSpan, level: Int, to frame: inout MutableRawSpan) -> Int? {
     let size = unsafe frame.withUnsafeMutableBytes { frame in
       unsafe content.withUnsafeBytes { content in
@@ -28,7 +28,7 @@ internal import CZstd
   }
 }
 
-/// What zstd needs to decompress one frame after the other. Making one anew costs more than a small frame.
+/// The context with which zstd decompresses one frame after the other. Making one again costs more than a small frame.
 ///
 /// Belongs to one thread at a time.
 @safe final class ZstdDecompressor: @unchecked Sendable {
@@ -60,7 +60,7 @@ internal import CZstd
   }
 }
 
-/// Contexts that nobody uses right now.
+/// Contexts that are not in use.
 final class ZstdContexts: @unchecked Sendable {
   /// How many are kept of each kind.
   private let capacity: Int

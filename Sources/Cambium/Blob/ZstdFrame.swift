@@ -4,13 +4,13 @@
 ///     │ fd2fb528 (le) │ 1          │ 1, 2, 4 or 8 │
 ///     └───────────────┴────────────┴──────────────┴──────────
 ///
-/// Frames of blobs say how long their content is and are of one segment, so that nobody needs a window: what
+/// Frames of blobs say how long their content is and are of one segment, so that no window is needed: the
 /// memory it takes to decompress them is known before, and small.
 enum ZstdFrame {
   static let magic: UInt32 = 0xfd2f_b528
   /// The most content of a block.
   static let blockLengthMax = 128 << 10
-  /// Of one segment; no checksum of zstd's own, no dictionary, and what is reserved is zero.
+  /// Of one segment; no checksum of zstd's own, no dictionary, and reserved bits are zero.
   private static let singleSegment: UInt8 = 0b0010_0000
 
   /// How much content a frame says that it has; nil if it does not begin as those of blobs do.

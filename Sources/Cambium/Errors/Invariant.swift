@@ -29,7 +29,7 @@
   case keyLength = "N3"
   /// Every key below a branch's child lies between the separators beside it.
   case separators = "N4"
-  /// The aggregates of a reference are those of what lies below it.
+  /// The aggregates of a reference are those of the subtree below it.
   case aggregates = "N5"
   /// No node is under a third full, unless it is its tree's only one on its level, or, being a leaf,
   /// stands beside leaves of another schema version only.
@@ -70,7 +70,7 @@
 
   /// The bytes of a schema are whole elements, known or skippable, and within their limits.
   case schemaLayout = "D1"
-  /// A schema describes what can be: names and numbers are there once, and what refers to one finds
+  /// A schema is possible: names and numbers occur once, and each reference to one finds
   /// it; its version, next number and next fields are within their limits.
   case schemaContents = "D2"
 
@@ -92,7 +92,7 @@
   case rowEnds = "R2"
   /// A null column of a row has no bytes but zeros, and nothing is null that is not optional.
   case rowNulls = "R3"
-  /// What a row holds for a column is a value of its type.
+  /// The bytes of a row for a column are a value of its type.
   case rowValues = "R4"
   /// A value of an external column is bytes, or a whole reference to a blob that the map has.
   case rowExternal = "R5"
@@ -101,7 +101,7 @@
   /// A row is of a version that the store has a schema of.
   case rowVersion = "R7"
 
-  /// The entries of a history are whole parts of commits behind the one that it begins with, each numbered
+  /// The entries of a history are whole parts of commits after the one that it begins with, each numbered
   /// from 0 without a gap.
   case history = "H1"
 
@@ -110,11 +110,11 @@
   case blobMap = "X1"
   /// Of each segment the accounts say how many bytes of blobs the map has in it.
   case blobAccounts = "X2"
-  /// The end that the account of a segment says is not before that of a blob of the map there, nor behind that of the
+  /// The end that the account of a segment says is not before that of a blob of the map there, nor after that of the
   /// file.
   case blobEnds = "X3"
 
-  /// What is pending of a migration are steps between versions that the store has, and indexes of the last.
+  /// The pending work of a migration is steps between versions that the store has, and indexes of the last.
   case pendingSteps = "M1"
   /// A name of metadata is UTF-8, and its value JSON.
   case metadata = "M2"
@@ -124,7 +124,7 @@
   /// A blob segment begins with a whole, checked header that names this segment and the seed of the store's
   /// blobs.
   case blobSegmentHeader = "B1"
-  /// A blob lies behind the header of its segment and within its file, and is no shorter than its tail.
+  /// A blob lies after the header of its segment and within its file, and is no shorter than its tail.
   case blobExists = "B2"
   /// The tail of a blob hashes to the checksum that the reference to it carries, and describes frames that fill
   /// what is before it and hold the blob's length.
@@ -134,7 +134,7 @@
   /// A frame is one of zstd, of a single segment and without a dictionary, no larger than its content can
   /// become, and holds as much content as its place gives it.
   case blobFrame = "B5"
-  /// What is pending of a compaction is a scope, segments that ascend, and a place in a tree.
+  /// The pending work of a compaction is a scope, segments that ascend, and a place in a tree.
   case compactionCursor = "C1"
   /// The pages that a slice of a compaction wrote hold the entries of those that it replaced, as many and the
   /// same.

@@ -26,7 +26,7 @@ public struct SchemaDifference: Hashable, Codable, Sendable {
     case added(as: String?)
     /// Only the older description has it.
     case removed
-    /// An attribute differs; nil where it has no value.
+    /// An attribute differs; nil if it has no value.
     case changed(Attribute, from: String?, to: String?)
     case becameOptional
     case becameRequired

@@ -5,7 +5,7 @@
 ///
 /// An error is a reference to what it says: code that only passes it on moves one word.
 @nonexhaustive public indirect enum StoreError: Error, Hashable, Sendable {
-  /// Bytes in a file are not what was written there.
+  /// Bytes in a file are not those that were written there.
   ///
   /// `invariant` is the numbered rule of `FORMAT.md` that they break. Nothing was changed; undamaged parts of the store
   /// stay readable.
@@ -30,8 +30,8 @@
   case missing(path: String)
   /// The path is within the directory of a store, which holds nothing but that store's files. Nothing was written.
   case insideStore(path: String)
-  /// A file was deleted or replaced while the store was open: `path` leads to it no longer. What is committed since then
-  /// cannot be found again by the next open.
+  /// A file was deleted or replaced while the store was open: `path` leads to it no longer. Commits since then
+  /// cannot be found by the next open.
   case filesGone(path: String)
   /// A key, value or other part is larger than this version of the format can hold.
   case limitExceeded(Limit, found: Int)
@@ -128,7 +128,7 @@ extension StoreError {
     case blob(segment: UInt32, offset: UInt64)
   }
 
-  /// A limit of the format, or of what a transaction may do. Its value is `bound`.
+  /// A limit of the format, or of a transaction. Its value is `bound`.
   @nonexhaustive public enum Limit: Hashable, Sendable, CaseIterable {
     /// The length of an encoded key.
     case keyLength
@@ -152,7 +152,7 @@ extension StoreError {
     case deletionCount
   }
 
-  /// Makes the error for a failed call: `.full` where the medium is, `.missing` where there is no
+  /// Makes the error for a failed call: `.full` if the disk is full, `.missing` if there is no
   /// such file, otherwise `.io`.
   package static func failed(_ operation: String, _ errno: SystemErrorCode, path: String)
     -> StoreError
@@ -162,7 +162,7 @@ extension StoreError {
     return .io(errno, operation: operation, path: path)
   }
 
-  /// True if a write or a flush failed, so that nothing is known of what the medium holds there. Other calls
+  /// True if a write or a flush failed, so that nothing is known of what the disk holds there. Other calls
   /// that fail have changed nothing: they may be made again.
   var isOfWriting: Bool {
     guard case .io(_, let operation, _) = self else { return false }
@@ -212,10 +212,10 @@ extension StoreError: CustomStringConvertible {
       "\(place) is not as it should be (\(invariant)): \(reason). Only the planning of work depends on it: to correct"
         + " it, open the store for writing, or compact it."
     case .corrupt(let place, let invariant, let reason):
-      "\(place) is damaged (\(invariant)): \(reason). Restore the store from a backup, or copy what can be read with"
+      "\(place) is damaged (\(invariant)): \(reason). Restore the store from a backup, or copy its readable part with"
         + " `cambium backup --skip-damaged`, or with `cambium salvage` if it cannot be opened."
     case .unsound(let place, let invariant, let reason):
-      "What was to be written could not be read again: \(place) would be damaged (\(invariant)): \(reason). It was not"
+      "A block to be written could not be read: \(place) would be damaged (\(invariant)): \(reason). It was not"
         + " written, and the store is as it was. Check the memory of this machine, and report it as a fault of Cambium."
     case .newerFormat(let path, let reason):
       "\(path) was written by a newer version: \(reason). Use that version; nothing was changed."
@@ -336,7 +336,7 @@ extension StoreError: CustomStringConvertible {
       "A query was ended after \(rows) rows and entries, in \(duration): more than its budget allows, or its task was"
         + " cancelled. Narrow it, give it an index, or raise the options' `queryBudget`."
     case .sortTooLarge(let record, let size):
-      "To sort what it finds of \(record), a query needs \(size) bytes and more in memory. Give it a limit,"
+      "To sort the records of \(record) that it finds, a query needs \(size) bytes and more in memory. Give it a limit,"
         + " or the record an index in that order."
     }
   }

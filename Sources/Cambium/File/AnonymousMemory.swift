@@ -3,8 +3,8 @@ internal import Glibc
 /// Zeroed memory of the process at an address that does not move, which takes up room only where it
 /// has been written.
 ///
-/// It stands for a file's bytes where there is no file. Whoever shares it keeps readers away from
-/// what is being written; nothing here does.
+/// It stands for a file's bytes where there is no file. Its owners keep readers away from
+/// bytes that are being written; nothing here does.
 @safe package final class AnonymousMemory: @unchecked Sendable {
   private let base: UnsafeMutableRawPointer
   package let capacity: Int
@@ -48,7 +48,7 @@ internal import Glibc
     }
   }
 
-  /// Makes the bytes in `range` zeros, and gives back what room they took.
+  /// Makes the bytes in `range` zeros, and releases the space that they took.
   package func clear(_ range: Range<Int>) {
     precondition(range.lowerBound >= 0 && range.upperBound <= capacity, "outside the memory")
     let page = 4096

@@ -1,6 +1,6 @@
 /// The file system that a program's storage is to the engine.
 ///
-/// It believes no count and no size before looking: what a storage returns is checked here, once.
+/// Counts and sizes that a storage returns are checked here, once.
 package final class BackedFileSystem: FileSystem {
   private let backend: any StorageBackend
 
@@ -62,7 +62,7 @@ extension BackedFileSystem {
 
 /// Calls a program's storage.
 ///
-/// - Throws: `.full`, `.missing`, `.io`, with what it threw.
+/// - Throws: `.full`, `.missing`, `.io`, with the storage's error.
 private func calling<Result>(
   _ operation: String, _ path: String, _ body: () throws -> Result
 ) throws(StoreError) -> Result {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Who may use what is in a directory: its owner, its group, and its permissions.
+/// The owner, the group and the permissions of a directory.
 ///
 /// New files of a store get theirs from its directory, so that they can be used by all who may use the others: also if
 /// an administrator made them. They never allow more than the directory does.
@@ -46,7 +46,7 @@ extension DirectoryAccess {
       }
   }
 
-  /// Creates a directory like this one, which must not exist, within one that nobody else may enter.
+  /// Creates a directory like this one, which must not exist, within one that no other user may enter.
   func createDirectory(
     _ name: String, in directory: Syscall.Descriptor
   ) -> Result<Void, SystemErrorCode> {
@@ -58,14 +58,14 @@ extension DirectoryAccess {
     }
   }
 
-  /// Whether new files get the directory's group by themselves.
+  /// True if new files get the directory's group by themselves.
   private var isInherited: Bool { mode & S_ISGID != 0 || Syscall.group == group }
 
-  /// The permissions if the file keeps another group: its members get no more than everybody.
+  /// The permissions if the file keeps another group: its members get no more than other users.
   private func withoutGroup(_ mode: mode_t) -> mode_t { mode & (~0o070 | (mode & 0o007) << 3) }
 
-  /// Gives what was made to the directory's group, and by root to its owner. Where the system refuses that, members of
-  /// the other group get no more than everybody.
+  /// Gives a new file to the directory's group, and by root to its owner. Where the system refuses that, members of
+  /// the other group get no more than other users.
   private func giveOwner(to made: Syscall.Descriptor, _ bits: mode_t = 0) {
     guard case .success(var status) = Syscall.status(made) else { return }
     let newOwner = Syscall.isRoot ? owner : status.st_uid

@@ -14,7 +14,7 @@ func valueOrErrno<Value: FixedWidthInteger & SignedInteger>(
   }
 }
 
-/// The same for calls that return nothing but success.
+/// Makes a call that returns nothing but success, with errors thrown as above.
 func nothingOrErrno<Value: FixedWidthInteger & SignedInteger>(
   retryOnInterrupt: Bool, _ body: () -> Value
 ) -> Result<Void, SystemErrorCode> {
@@ -39,8 +39,8 @@ func transferAll(
   return .success(done)
 }
 
-/// The same where fewer will not do: a call that says 0 has failed, since asking it again might go
-/// on for ever.
+/// Makes a call that must transfer all bytes: one that returns 0 has failed, since repeating it might loop
+/// forever.
 func transferWhole(
   _ count: Int, _ step: (_ done: Int) -> Result<Int, SystemErrorCode>
 ) -> Result<Void, SystemErrorCode> {

@@ -23,7 +23,7 @@
   /// The bytes in `range`, for as long as the mapping is held.
   ///
   /// Reading bytes that the file does not have ends the process (`SIGBUS`): callers stay within
-  /// what they know to be written.
+  /// the bytes that they know to be written.
   @_lifetime(borrow self)
   package func bytes(_ range: Range<Int>) -> RawSpan {
     precondition(range.lowerBound >= 0 && range.upperBound <= capacity, "outside the mapping")

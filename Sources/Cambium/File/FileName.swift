@@ -62,7 +62,7 @@ extension FileName: CustomStringConvertible {
 extension FileName: LosslessStringConvertible {
   /// The file that has this name, or `nil` if no file of a store has it.
   ///
-  /// Only the exact text that `description` computes is taken: a `log-007` that somebody left in
+  /// Only the exact text that `description` computes is taken: a `log-007` of another origin in
   /// the directory is not ours to open or remove.
   package init?(_ text: String) {
     let isTemporary = text.hasSuffix(FileName.temporarySuffix)
@@ -74,7 +74,7 @@ extension FileName: LosslessStringConvertible {
 }
 
 extension FileName.Kind {
-  /// Reads leniently; the caller compares with what is computed.
+  /// Reads leniently; the caller compares with the computed name.
   fileprivate init?(_ text: Substring) {
     switch text {
     case "LOCK":

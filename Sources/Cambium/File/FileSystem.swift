@@ -1,4 +1,4 @@
-/// The seam between the engine and the medium: one directory.
+/// The seam between the engine and the disk: one directory.
 ///
 /// Production uses `PosixFileSystem`, scratch stores `InMemoryFileSystem`, and tests a simulated one
 /// that loses, tears, reorders and refuses on demand. Every call is one of the operating system's, beside which a
@@ -19,12 +19,12 @@ package protocol FileSystem: AnyObject, Sendable {
   /// - Throws: `.missing` if it must exist and does not, `.io(.fileExists, …)` if it must not and does.
   func open(_ name: FileName, _ mode: OpenMode, at site: Site) throws(StoreError) -> any File
 
-  /// Forces names that were created, renamed or unlinked to the medium.
+  /// Forces names that were created, renamed or unlinked to the disk.
   func syncDirectory(at site: Site) throws(StoreError)
 
   /// Gives a file a new name, which no other file has.
   ///
-  /// Nothing in a store is replaced: what has a name was published under it, and may be needed.
+  /// Nothing in a store is replaced: a file with a name was published under it, and may be needed.
   /// - Throws: `.io(.fileExists, …)` if the name is taken; then nothing has changed.
   func rename(_ name: FileName, to newName: FileName, at site: Site) throws(StoreError)
 
@@ -34,12 +34,12 @@ package protocol FileSystem: AnyObject, Sendable {
   /// The files of a store in the directory, in no order. Names that no store computes are left out.
   func list(at site: Site) throws(StoreError) -> [FileName]
 
-  /// The bytes that may still be written to the medium; nil where that is not known.
+  /// The bytes that may still be written to the disk; nil if that is not known.
   var bytesFree: Int? { get }
 
   /// Opens the directory itself and locks it as `File.lock` does. That lock and those of files have
   /// nothing to do with each other.
-  /// - Returns: nil where the medium knows no such locks.
+  /// - Returns: nil if the file system has no such locks.
   /// - Throws: `.locked`.
   func lockDirectory(at site: Site) throws(StoreError) -> (any File)?
 }
@@ -53,7 +53,7 @@ extension FileSystem {
 /// An open file of a `FileSystem`. It closes when the last reference to it goes.
 ///
 /// Every call is positional, explicit in its size, and carries the site it is made from. Nothing here retries a
-/// failed `sync`: after one, what reached the medium is unknown for good.
+/// failed `sync`: after one, it is unknown for good which bytes reached the disk.
 package protocol File: AnyObject, Sendable {
   /// The present size in bytes.
   func size(at site: Site) throws(StoreError) -> Int
@@ -71,13 +71,13 @@ package protocol File: AnyObject, Sendable {
   /// multiples of 4096.
   func write(_ bytes: RawSpan, from offset: Int, at site: Site) throws(StoreError)
 
-  /// Forces the bytes, and the size needed to read them, to the medium (`fdatasync`).
+  /// Forces the bytes, and the size needed to read them, to the disk (`fdatasync`).
   func sync(at site: Site) throws(StoreError)
 
   /// Cuts the file to `size` bytes, or grows it with zeros.
   func truncate(to size: Int, at site: Site) throws(StoreError)
 
-  /// Takes space on the medium for the first `size` bytes of the file, which is at least that long afterwards. Its content
+  /// Takes space on the disk for the first `size` bytes of the file, which is at least that long afterwards. Its content
   /// there may be lost.
   ///
   /// - Throws: `.full`, with any part of the space taken.
@@ -88,10 +88,10 @@ package protocol File: AnyObject, Sendable {
   /// - Throws: `.locked`, with the holder's process where it can be known.
   func lock(at site: Site) throws(StoreError)
 
-  /// Whether another open file has the lock. This one may be open for reading only.
+  /// True if another open file has the lock. This one may be open for reading only.
   func isLocked(at site: Site) throws(StoreError) -> Bool
 
-  /// Whether the name leads to this open file, and not to another that took its place.
+  /// True if the name leads to this open file, and not to another that took its place.
   func isNamed(_ name: FileName, at site: Site) throws(StoreError) -> Bool
 
   /// Maps the first `capacity` bytes of the file for reading. The address never moves.
@@ -124,11 +124,11 @@ package enum OpenMode: Equatable, Sendable {
   case read
   /// It must exist.
   case readWrite
-  /// It must exist; writes go past the page cache where the medium can do that.
+  /// It must exist; writes go past the page cache if the file system can do that.
   case readWriteDirect
   /// It must not exist.
   case create
-  /// It must not exist; writes go past the page cache where the medium can do that.
+  /// It must not exist; writes go past the page cache if the file system can do that.
   case createDirect
 
   package var creates: Bool { self == .create || self == .createDirect }

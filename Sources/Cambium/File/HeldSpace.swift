@@ -26,7 +26,7 @@ extension HeldSpace {
 extension PosixFileSystem {
   /// Looks for files of this directory that were deleted and that processes have open.
   ///
-  /// Nothing in the store says who reads it: a reader in another process has its files open, and that is all.
+  /// Nothing in the store names its readers: a reader in another process has its files open, and that is all.
   ///
   /// - Complexity: O(open files of all processes), with a call for each.
   func heldSpace() -> HeldSpace {
@@ -76,7 +76,7 @@ extension PosixFileSystem {
     }
   }
 
-  /// Whether the kernel's path of an open file is that of a segment that was deleted.
+  /// True if the kernel's path of an open file is that of a segment that was deleted.
   private static func isSegment(_ path: String, in prefix: String) -> Bool {
     let suffix = " (deleted)"
     guard path.hasPrefix(prefix), path.hasSuffix(suffix) else { return false }

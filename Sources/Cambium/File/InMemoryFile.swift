@@ -55,7 +55,7 @@ extension InMemoryFile {
 }
 
 extension InMemoryFile {
-  /// Refuses what the operating system would.
+  /// Refuses arguments that the operating system would refuse.
   fileprivate func check(_ operation: String, from offset: Int, to end: Int) throws(StoreError) {
     if !isWritable { throw .failed(operation, .badDescriptor, path: path) }
     if offset < 0 { throw .failed(operation, .invalidArgument, path: path) }
@@ -96,7 +96,7 @@ extension InMemoryFile {
 /// mapped.
 ///
 /// Unchecked, as `ThreadLock` is what guards the size and the holder. Bytes are guarded against
-/// writers too, but not against readers of a mapping, who stay within what they know to be written.
+/// writers too, but not against readers of a mapping, which stay within the bytes that they know to be written.
 final class InMemoryContent: @unchecked Sendable {
   private let memory: AnonymousMemory
   private let guardian = ThreadLock()
@@ -138,7 +138,7 @@ final class InMemoryContent: @unchecked Sendable {
     count = size
   }
 
-  /// The memory itself, so that what is written later shows at the same addresses.
+  /// The memory itself, so that later writes show at the same addresses.
   func mapping(capacity: Int) -> FileMapping { memory.mapping(capacity: capacity) }
 
   /// Returns false if another open file has the lock.

@@ -11,7 +11,7 @@ package final class InMemoryFileSystem: FileSystem, @unchecked Sendable {
   private let capacity: Int
   private let guardian = ThreadLock()
   private var contents: [FileName: InMemoryContent] = [:]
-  /// Bears the lock on the directory, once somebody took it.
+  /// Bears the lock on the directory, once it was taken.
   private var directory: InMemoryContent?
 
   package init(path: String = "memory", capacity: Int = 1 << 30) {

@@ -1,14 +1,14 @@
-/// What a directory lies on, as far as it matters to a store.
+/// The kind of file system that a directory is on, as far as it matters to a store.
 ///
 /// A store needs locks that keep all writers apart, maps that show what was written, and a sync that
-/// reaches the medium. File systems of the kernel's own on a local disk keep that; those that reach
+/// reaches the disk. File systems of the kernel's own on a local disk keep that; those that reach
 /// another machine keep some of it, sometimes, between some of the machines.
 enum MediumKind: Equatable, Sendable {
   case local
   /// Reached over a network, or not known to be local. By its common name.
   case network(String)
 
-  /// What the kernel says a file system is (`statfs`): the magic number of its kind.
+  /// The magic number of the file system's kind (`statfs`).
   ///
   /// Unknown ones count as local: new local file systems appear more often than new remote ones.
   init(magic: UInt32) {
@@ -17,10 +17,10 @@ enum MediumKind: Equatable, Sendable {
 
   /// The numbers are those of the kernel's `magic.h`, and of `stat.c` in GNU coreutils for the rest.
   ///
-  /// FUSE is here for what may be behind it: `sshfs`, object stores, directories shared by a virtual
+  /// FUSE is here for the file systems that it may hide: `sshfs`, object stores, directories shared by a virtual
   /// machine's host. Which of them the number does not say, and even the local ones keep locks and maps
-  /// only if their author saw to it. Whoever knows theirs says so when opening. File systems of a
-  /// cluster are here too: the locks may hold, but nobody has tried it.
+  /// only if their author saw to it. A program that knows its own allows it when opening. File systems of a
+  /// cluster are here too: the locks may hold, but this is untested.
   private static let remote: [UInt32: String] = [
     0x0000_6969: "nfs",
     0x0000_517b: "smb",

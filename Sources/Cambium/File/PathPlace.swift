@@ -26,7 +26,7 @@ final class PathPlace {
     try Syscall.sync(parent).get("sync directory", path: parentPath)
   }
 
-  /// Whether anything has the name, be it a link to nothing.
+  /// True if anything has the name, be it a link to nothing.
   func isTaken() throws(StoreError) -> Bool {
     try Syscall.exists(name, in: parent).get("look at", path: path)
   }

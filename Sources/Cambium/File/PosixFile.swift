@@ -6,7 +6,7 @@ package final class PosixFile: File {
   let descriptor: Syscall.Descriptor
   /// For messages; a rename does not change it.
   let path: String
-  /// Asked to write past the page cache. Whether it still does, the kernel knows.
+  /// True if opened for direct writes. The kernel knows whether they still are.
   let isDirect: Bool
   /// Nil if it is in no store's directory.
   private let fileSystem: PosixFileSystem?
@@ -102,8 +102,8 @@ extension PosixFile {
 extension PosixFile {
   /// Makes the call again through the page cache if it was refused on a file opened for direct output.
   ///
-  /// Some media say only then that they cannot, or ask for a larger alignment than 4096; and what is
-  /// left after a short write begins wherever it ended.
+  /// Some media say only then that they cannot, or ask for a larger alignment than 4096; and the rest
+  /// after a short write begins wherever it ended.
   fileprivate func bufferedIfRefused(_ call: () -> Result<Int, SystemErrorCode>) -> Result<
     Int, SystemErrorCode
   > {

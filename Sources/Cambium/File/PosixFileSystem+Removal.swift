@@ -1,8 +1,8 @@
 internal import Glibc
 
 extension PosixFileSystem {
-  /// Removes the directory and the store in it: at once, as far as a crash can tell. What such a crash leaves
-  /// in a work directory beside it goes with the next removal.
+  /// Removes the directory and the store in it: at once, as far as a crash can tell. The remains of such a crash
+  /// in a work directory beside it go with the next removal.
   ///
   /// - Throws: `.io` where there is anything in it that is no store's, before anything is touched; `.missing`, also
   ///   where another directory has taken its path.
@@ -14,7 +14,7 @@ extension PosixFileSystem {
     work.remove()
   }
 
-  /// Whether the path leads to this directory, and not to another that took its place.
+  /// True if the path leads to this directory, and not to another that took its place.
   private func isAtPath() throws(StoreError) -> Bool {
     let named = try Syscall.openPath(path).get("open", path: path)
     defer { Syscall.close(named) }
@@ -38,7 +38,7 @@ extension PosixFileSystem {
 
   /// Moves the directory out of the way, at once and with all that is in it.
   ///
-  /// - Parameter suffix: What its name has behind it from then on, and a number where there is such a name already.
+  /// - Parameter suffix: Appended to its name, with a number if that name is taken.
   /// - Returns: its new path.
   /// - Throws: `.io`, `.missing`.
   package func setAside(_ suffix: String) throws(StoreError) -> String {
@@ -62,7 +62,7 @@ extension PosixFileSystem {
       ? newName : "\(place.parentPath)/\(newName)"
   }
 
-  /// Gives the directory another path, which must be free, and forces that to the medium.
+  /// Gives the directory another path, which must be free, and forces that to the disk.
   ///
   /// - Throws: `.io(.fileExists, …)` where there is anything of that path; `.io`.
   package func rename(to newPath: String) throws(StoreError) {
@@ -74,7 +74,7 @@ extension PosixFileSystem {
     try newPlace.sync()
   }
 
-  /// Gives the directory and another one each the other's path, at once, and forces that to the medium. Where the file
+  /// Gives the directory and another one each the other's path, at once, and forces that to the disk. Where the file
   /// system cannot do that (NFS), there is nothing at this path for a moment.
   ///
   /// - Throws: `.io`.

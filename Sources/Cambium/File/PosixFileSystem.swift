@@ -12,7 +12,7 @@ package final class PosixFileSystem: FileSystem {
 
   /// Binds to the directory at `path`.
   ///
-  /// With `creating` it is made if it is not there, for its owner only, and is on the medium when
+  /// With `creating` it is made if it is not there, for its owner only, and is on the disk when
   /// this returns.
   ///
   /// - Throws: `.networkFileSystem` unless `allowingNetwork`; `.missing`, `.io`, `.full`.
@@ -55,7 +55,7 @@ extension PosixFileSystem {
     return true
   }
 
-  /// - Parameter isMade: Whether the directory is new; then it does not stay.
+  /// - Parameter isMade: True if the directory is new; then it does not stay.
   private func refuseNetwork(removing isMade: Bool) throws(StoreError) {
     let magic = try Syscall.fileSystemMagic(directory).get("look at file system", path: path)
     guard case .network(let kind) = MediumKind(magic: magic) else { return }
@@ -66,8 +66,8 @@ extension PosixFileSystem {
   /// Syncs the directory that names this one. Also where this one was there before: the process that
   /// made it may have been killed before it could.
   ///
-  /// A parent that may be passed through but not read cannot be synced by anybody like us; then
-  /// the directory was most likely given to us by somebody else, long ago.
+  /// A parent that may be passed through but not read cannot be synced by this process; then
+  /// the directory was most likely created by another user, long ago.
   private func syncParent() throws(StoreError) {
     let opened = Syscall.open("..", in: directory, O_RDONLY | O_DIRECTORY)
     if case .failure(.permissionDenied) = opened { return }
@@ -122,18 +122,18 @@ extension PosixFileSystem {
     return try access().createFile(name, in: directory, mode.flags)
   }
 
-  /// Who may use the directory now.
+  /// The access rights of the directory now.
   func access() throws(StoreError) -> DirectoryAccess {
     try DirectoryAccess(of: directory, path: path)
   }
 
   /// Set after the file is open: an `open` that asks for it creates the file and then fails where the
-  /// medium cannot. Such files are written through the page cache.
+  /// file system cannot. Such files are written through the page cache.
   private static func goDirect(_ descriptor: Syscall.Descriptor) -> Bool {
     if case .success = Syscall.setDirect(descriptor, true) { true } else { false }
   }
 
-  /// Refuses what is not a plain file of this directory's own: a device or pipe would hang a read, and
+  /// Refuses anything but a plain file of this directory's own: a device or pipe would hang a read, and
   /// a second link would let a write reach a file outside the store.
   private static func checkOrdinary(_ file: PosixFile) throws(StoreError) {
     let status = try Syscall.status(file.descriptor).get("open", path: file.path)

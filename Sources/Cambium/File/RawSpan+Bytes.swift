@@ -19,7 +19,7 @@ extension RawSpan {
     extracting(offset..<offset &+ count)
   }
 
-  /// Whether the bytes of `self` come before, with, or after those of `other`: negative, 0, positive.
+  /// Compares the bytes of `self` with those of `other`: negative if they come before, 0 if equal, else positive.
   @inline(__always)
   func compare(_ other: RawSpan) -> Int {
     let common = min(byteCount, other.byteCount)
@@ -46,13 +46,13 @@ extension RawSpan {
     return byteCount - other.byteCount
   }
 
-  /// Whether the last bytes are those of `end`, which is no longer than `self`.
+  /// True if the last bytes are those of `end`, which is no longer than `self`.
   @inline(__always)
   func ends(with end: RawSpan) -> Bool {
     part(byteCount &- end.byteCount, end.byteCount).hasSameBytes(as: end)
   }
 
-  /// Whether the first bytes are those of `start`, which is no longer than `self`.
+  /// True if the first bytes are those of `start`, which is no longer than `self`.
   @inline(__always)
   func begins(with start: RawSpan) -> Bool {
     part(0, start.byteCount).hasSameBytes(as: start)
@@ -109,7 +109,7 @@ extension RawSpan {
 }
 
 extension RawSpan {
-  /// Whether there is nothing but zeros.
+  /// True if there is nothing but zeros.
   var isZero: Bool {
     let words = byteCount / 8
     return (0..<words).allSatisfy { load($0 * 8, as: UInt64.self) == 0 }
@@ -173,7 +173,7 @@ extension [UInt8] {
     get { unsafe span.bytes }
   }
 
-  /// Writes `one`, and `other` right behind it, over what is at `offset`.
+  /// Writes `one`, and `other` right after it, over the bytes at `offset`.
   mutating func replace(at offset: Int, with one: RawSpan, _ other: RawSpan) {
     unsafe withUnsafeMutableBytes { bytes in
       var span = unsafe MutableRawSpan(_unsafeBytes: bytes)

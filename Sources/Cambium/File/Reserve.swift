@@ -2,16 +2,16 @@
 ///
 /// A fold writes pages before it gives any back, and a transaction that deletes records needs space in the log. On a disk
 /// without any, nothing could be deleted. So a store that is open for writing has a file `RESERVE`, and empties it
-/// when the disk is full and somebody makes space:
+/// when the disk is full and space is to be made:
 ///
 ///     held ──release, on ENOSPC──▶ released ──hold, after the next fold──▶ held
 ///
-/// - It is lent to folds and transactions that remove more entries than they add, and to compactions. What adds records is
-///   refused while it is still there. Whoever releases it makes the write that failed once more.
-/// - A fold that fails even then has given back what it wrote, and takes the reserve again: an attempt that needs more
+/// - It is lent to folds and transactions that remove more entries than they add, and to compactions. Adding records is
+///   refused while it is still there. After releasing it, the caller repeats the write that failed.
+/// - A fold that fails even then has deleted the pages that it wrote, and takes the reserve again: an attempt that needs more
 ///   than there is does not use it up.
 /// - A log that must grow for a transaction first has the overlay before folded, and then takes no more than it needs;
-///   what is left is held again at once. The other file of the log may have to follow when the store is opened.
+///   the rest is held again at once. The other file of the log may have to follow when the store is opened.
 /// - Closing writes nothing new: commits are in the log, whose files are never sparse. On file systems that need space to
 ///   overwrite a block, it is lent to every write of the log.
 /// - It is as large as the pages of the store, since a fold of few changes writes at most that, but at least 64 KiB
@@ -86,7 +86,7 @@ extension Reserve {
 
   /// Runs `body`, and once more if it finds the disk full and the reserve gives it space.
   ///
-  /// - Throws: what `body` does.
+  /// - Throws: errors of `body`.
   func lending(to body: () throws(StoreError) -> Void) throws(StoreError) {
     do throws(StoreError) {
       try body()
@@ -99,7 +99,7 @@ extension Reserve {
   /// With `guardian`.
   private func take() {
     guard held < wanted, let file = try? openOrCreate() else { return }
-    // All of it, also what the file has: in a copy that may be sparse.
+    // All of it, also blocks that the file has: in a copy they may be sparse.
     var size = wanted
     while size >= max(held + 1, Self.sizeMin) {
       if (try? file.allocate(size, at: .reserveWrite)) != nil {

@@ -1,7 +1,7 @@
 extension Sequence {
-  /// The elements in order, for what is sorted rarely or is small.
+  /// The elements in order, for sequences that are small or rarely sorted.
   ///
-  /// The standard library's sort is compiled anew for every type and every order, and seventy of them were a
+  /// The standard library's sort is compiled again for every type and every order, and seventy of them were a
   /// twentieth of the library. This one is compiled once, and slower: it asks its arguments for everything.
   @inline(never)
   @_semantics("optimize.sil.specialize.generic.never")
@@ -11,7 +11,7 @@ extension Sequence {
 }
 
 extension Sequence where Element: Comparable {
-  /// The elements ascending, for what is sorted rarely or is small.
+  /// The elements ascending, for sequences that are small or rarely sorted.
   @inline(never)
   @_semantics("optimize.sil.specialize.generic.never")
   func sortedRarely() -> [Element] { sorted() }

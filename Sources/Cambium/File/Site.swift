@@ -12,7 +12,7 @@ package enum Site: UInt8, Sendable, CaseIterable {
   case segmentHeaderRead
   case segmentMap
   case segmentUnlink
-  /// What lies behind the published end of a segment is given back.
+  /// Bytes after the published end of a segment are cut off.
   case segmentCutTruncate
   case pageWrite
   case pageRead
@@ -26,7 +26,7 @@ package enum Site: UInt8, Sendable, CaseIterable {
   case logRead
   case logHeaderWrite
   case logHeaderSync
-  /// The sync of the header's second copy, when the first is on the medium.
+  /// The sync of the header's second copy, when the first is on the disk.
   case logHeaderCopySync
   case logMendWrite
   case logMendSync
@@ -66,7 +66,7 @@ package enum Site: UInt8, Sendable, CaseIterable {
   case blobWrite
   case blobRead
   case blobSync
-  /// What an abandoned stream wrote is given back.
+  /// Bytes of an abandoned stream are released.
   case blobTruncate
   case blobUnlink
   case blobAdvise

@@ -89,7 +89,7 @@ extension Syscall {
     }
   }
 
-  /// Reads what comes next where the descriptor stands: also of pipes and sockets.
+  /// Reads the next bytes at the descriptor's position: also of pipes and sockets.
   static func readNext(
     _ descriptor: Descriptor, into buffer: inout [UInt8]
   ) -> Result<Int, SystemErrorCode> {
@@ -108,7 +108,7 @@ extension Syscall {
     }
   }
 
-  /// Writes all of `bytes` where the descriptor stands: to a file, a pipe or a socket. That nobody reads a pipe any
+  /// Writes all of `bytes` at the descriptor's position: to a file, a pipe or a socket. A pipe that has no reader any
   /// more is an error (`EPIPE`) and no signal.
   static func writeOn(_ bytes: RawSpan, to descriptor: Descriptor) -> Result<Void, SystemErrorCode>
   {
@@ -203,7 +203,7 @@ extension Syscall {
     nothingOrErrno(retryOnInterrupt: false) { unsafe mkdirat(directory, path, mode) }
   }
 
-  /// Does nothing where there is something in it.
+  /// Does nothing if there is something in it.
   static func removeDirectory(_ path: String, in directory: Descriptor = AT_FDCWD) {
     _ = unsafe unlinkat(directory, path, AT_REMOVEDIR)
   }
@@ -234,7 +234,7 @@ extension Syscall {
     return max(.zero, seconds + .nanoseconds(now.tv_nsec) - .nanoseconds(moment.tv_nsec))
   }
 
-  /// Whether two descriptors are of the same file or directory.
+  /// True if two descriptors are of the same file or directory.
   static func isSame(_ one: Descriptor, _ other: Descriptor) -> Bool {
     guard case .success(let one) = status(one), case .success(let other) = status(other) else {
       return false
@@ -242,13 +242,13 @@ extension Syscall {
     return one.st_ino == other.st_ino && one.st_dev == other.st_dev
   }
 
-  /// What the kernel calls the kind of file system that a file lies on.
+  /// The kernel's number for the kind of file system that a file is on.
   static func fileSystemMagic(_ descriptor: Descriptor) -> Result<UInt32, SystemErrorCode> {
     valueOrErrno(retryOnInterrupt: true) { cambium_file_system_magic(descriptor) }
       .map { UInt32(truncatingIfNeeded: $0) }
   }
 
-  /// Refuses a new name that is taken with `EEXIST`, and with `EINVAL` where the medium cannot.
+  /// Refuses a new name that is taken with `EEXIST`, and with `EINVAL` if the file system cannot.
   static func renameToFree(
     _ name: String, to newName: String, in directory: Descriptor,
     newDirectory: Descriptor? = nil
@@ -258,7 +258,7 @@ extension Syscall {
     }
   }
 
-  /// Gives what has two names each the other's, at once; `EINVAL` where the medium cannot.
+  /// Exchanges the names of two files, at once; `EINVAL` if the file system cannot.
   static func exchange(
     _ name: String, in directory: Descriptor, with otherName: String,
     in otherDirectory: Descriptor
@@ -268,7 +268,7 @@ extension Syscall {
     }
   }
 
-  /// Refuses a new name that is taken with `EEXIST`. Where the medium cannot do that (NFS), it looks first.
+  /// Refuses a new name that is taken with `EEXIST`. Where the file system cannot do that (NFS), it looks first.
   static func renameToFreeOrLook(
     _ name: String, in directory: Descriptor, to newName: String, in newDirectory: Descriptor
   ) -> Result<Void, SystemErrorCode> {
@@ -286,7 +286,7 @@ extension Syscall {
     }
   }
 
-  /// Replaces what has the new name.
+  /// Replaces a file of the new name.
   static func rename(
     _ name: String, in directory: Descriptor, to newName: String, in newDirectory: Descriptor
   ) -> Result<Void, SystemErrorCode> {
@@ -295,12 +295,12 @@ extension Syscall {
     }
   }
 
-  /// Whether anything has the name, be it a link that leads nowhere.
+  /// True if anything has the name, be it a link that leads nowhere.
   static func exists(_ name: String, in directory: Descriptor) -> Result<Bool, SystemErrorCode> {
     status(name, in: directory).map { $0 != nil }
   }
 
-  /// Of what has the name, or of what it leads to if that is a link and `following` is set; nil if there is nothing.
+  /// The status of the file of that name, or of its destination if that is a link and `following` is set; nil if there is nothing.
   static func status(
     _ name: String, in directory: Descriptor, following: Bool = false
   ) -> Result<stat?, SystemErrorCode> {

@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// It lies in the directory of the place that it is for, under a random new name, and only its owner may enter it. A file in
 /// it, its mark, says that it is ours. The process that made it keeps the mark locked. **Nothing in a directory without a
-/// mark is ever removed.** The work directory of a killed process has a complete mark that nobody has locked; it is removed
+/// mark is ever removed.** The work directory of a killed process has a complete mark that is not locked; it is removed
 /// when the next work directory is made beside it.
 ///
 ///     orders.cambium                        the place
@@ -115,7 +115,7 @@ extension WorkDirectory {
 
   /// Makes an empty directory for a store.
   ///
-  /// - Parameter access: Who may use it; its owner only without.
+  /// - Parameter access: Its access rights; without it, its owner's only.
   package func makeStoreDirectory(like access: DirectoryAccess?) throws(StoreError) {
     let made =
       access?.createDirectory(Self.contentName, in: directory)
@@ -134,7 +134,7 @@ extension WorkDirectory {
 // MARK: - Renaming
 
 extension WorkDirectory {
-  /// Gives what was made its name, for good, and removes the work directory.
+  /// Gives the finished store or file its name, for good, and removes the work directory.
   ///
   /// - Parameter isReplacing: True if a file of that name is replaced.
   /// - Throws: `.io(.fileExists, …)` if there is anything at the place, even a link, and it is not replaced; `.io`.

@@ -3,8 +3,8 @@
 /// Two locks are taken, each of which belongs to an open file and so keeps writers apart within one
 /// process as well as between several, and dies with the process:
 ///
-/// - on the directory itself. It cannot be deleted from under its holder: whoever removes `LOCK` lets
-///   nobody in. Some media have no such locks;
+/// - on the directory itself. It cannot be deleted from under its holder: removing `LOCK` lets
+///   no other writer in. Some media have no such locks;
 /// - on the file `LOCK`, which readers can ask about without taking anything. It holds the number of the
 ///   writer's process, for the message that the next one gets, and stays when the lock goes.
 ///
@@ -12,7 +12,7 @@
 /// `isForked`. It neither gives the locks back when it ends nor keeps them when the parent closes the
 /// store; only of a parent that was killed it keeps them, until it ends or runs another program.
 ///
-/// Not kept apart are writers on a medium without locks on directories, after somebody removed `LOCK`.
+/// Not kept apart are writers on a disk without locks on directories, after `LOCK` was removed.
 /// And readers in other processes do not see a writer whose `LOCK` was removed.
 package final class WriterLock: Sendable {
   private let file: any File
@@ -33,10 +33,10 @@ package final class WriterLock: Sendable {
     try Self.write(Syscall.processNumber, to: file)
   }
 
-  /// Whether this is a forked child of the process that took the lock.
+  /// True if this is a forked child of the process that took the lock.
   package var isForked: Bool { forks.isForked }
 
-  /// Whether any process, this one too, has the store open for writing.
+  /// True if any process, this one too, has the store open for writing.
   ///
   /// - Throws: `.io`.
   package static func isHeld(in medium: any FileSystem) throws(StoreError) -> Bool {
@@ -50,7 +50,7 @@ package final class WriterLock: Sendable {
 }
 
 extension WriterLock {
-  /// Somebody may remove the file between opening and locking it: then the name leads to another, or
+  /// The file may be removed between opening and locking it: then the name leads to another, or
   /// to none, and it is done again.
   private static func lockFile(in medium: any FileSystem) throws(StoreError) -> any File {
     for _ in 0..<8 {
@@ -80,7 +80,7 @@ extension WriterLock {
 // MARK: - The holder's process
 
 extension WriterLock {
-  /// First there is no number, so that nobody takes the one before for ours. A full disk is no reason
+  /// First there is no number, so that the one before is not taken for ours. A full disk is no reason
   /// not to open a store.
   private static func write(_ process: Int32, to file: any File) throws(StoreError) {
     let text = Array("\(process)\n".utf8)

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The hub between a store's commits and its observers.
 ///
-///     writer:     notes the keys it changes ─▶ announce ─▶ commits ─▶ publish ─▶ goes on
+///     writer:     notes the keys it changes ─▶ announce ─▶ commits ─▶ publish ─▶ continues
 ///                                                 │                      │ wakes
 ///     observer:                                   ▼                      ▼
 ///                    waits ◀── takes what was noted, and the newest state, and compares the keys
@@ -49,7 +49,7 @@ extension ObservationHub {
 
   /// Says what commits change that will be visible next. Before they are.
   ///
-  /// - Parameter notes: Nil where nobody observed when they began.
+  /// - Parameter notes: Nil if nobody observed when they began.
   func announce(_ notes: KeyNotes?, _ first: UInt64, _ last: UInt64, by author: String?) {
     guard isObserved else { return }
     lock.lock()

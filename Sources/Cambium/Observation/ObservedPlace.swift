@@ -47,7 +47,7 @@ final class ObservedPlace: @unchecked Sendable {
     return nil
   }
 
-  /// Goes on to the newest state.
+  /// Continues to the newest state.
   ///
   /// - Returns: a step if something may have changed, and whether there can be more after it.
   private func move() throws(StoreError) -> (step: ObservedStep?, isLast: Bool) {

@@ -1,6 +1,6 @@
 /// The results of a query in one state, and how they become those of a later one.
 ///
-/// All results, or those behind a record, are kept up by their keys alone: each change is placed among them. Of
+/// All results, or those after a record, are kept up by their keys alone: each change is placed among them. Of
 /// a query with a limit or an offset only its window is known; it is queried again when a change may reach it. One that
 /// leads to other records is queried again whenever any of them changes.
 struct ObservedResults {

@@ -102,7 +102,7 @@ extension OrderedKeys {
     var restBefore: (old: Int, new: Int) = (0, 0)
   }
 
-  /// Some of the changes, by their new offsets; behind them those that have none.
+  /// Some of the changes, by their new offsets; after them those that have none.
   private func place(_ changes: [Change], _ indices: [Int]) -> [Placed] {
     var placed = indices.map { index in
       Placed(change: index, old: changes[index].old.map(rank), new: nil)
@@ -125,7 +125,7 @@ extension OrderedKeys {
     return placed
   }
 
-  /// The changes whose records do not move: as many before and behind them as before, and among themselves in
+  /// The changes whose records do not move: as many before and after them as before, and among themselves in
   /// the order that they had, as many of them as there can be.
   private static func staying(_ placed: [Placed]) -> Set<Int> {
     let candidates = placed.filter { place in

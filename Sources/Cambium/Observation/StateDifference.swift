@@ -11,7 +11,7 @@ extension ObservedStep {
   ///
   /// - Complexity: a lookup in each state for every key that may have changed; where nobody knows which, for
   ///   every key that is in no tree yet, or, when there was a fold, linear in the entries.
-  /// - Throws: `.corrupt`, `.io`; what `body` throws, which ends it.
+  /// - Throws: `.corrupt`, `.io`; errors of `body`, which ends it.
   func forEachChange(_ body: (EntryChange) throws -> Void) throws {
     if let keys = changes.keys { return try compare(Self.sorted(keys), body) }
     // Of entries that are the same, the unstored values may differ.
@@ -187,7 +187,7 @@ struct RowFilter: Sendable {
   let layout: RowLayout
   private let condition: RowCondition
 
-  /// - Throws: what `RowCondition.init` does.
+  /// - Throws: errors of `RowCondition.init`.
   init(
     _ condition: FieldCondition, of record: Entity, in entities: Entities
   ) throws(StoreError) {

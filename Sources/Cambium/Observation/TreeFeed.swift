@@ -138,7 +138,7 @@ extension TreeFeed {
     catchingUp.removeAll()
   }
 
-  /// False where there is nothing to be told to it yet.
+  /// False if there is nothing to be told to it yet.
   private func wake(
     _ observer: Observer, through sequence: UInt64,
     _ woken: inout [CheckedContinuation<Void, Never>]
@@ -217,7 +217,7 @@ struct ChangeJournal {
     }
   }
 
-  /// Lets go of what nobody needs any more.
+  /// Releases what nobody needs any more.
   mutating func trim(before number: Int) {
     while firstNumber < number, dropFirst() != nil {}
   }

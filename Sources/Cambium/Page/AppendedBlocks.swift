@@ -1,4 +1,4 @@
-/// What was appended to one segment.
+/// The blocks that were appended to one segment.
 struct AppendedBlocks: Equatable, Sendable {
   let number: UInt32
   let blocks: Range<UInt32>
@@ -7,7 +7,7 @@ struct AppendedBlocks: Equatable, Sendable {
 }
 
 extension Footer {
-  /// Publishes what was appended: each segment reaches to where that ends. New ones count as holding
+  /// Publishes the appended blocks: each segment reaches to where that ends. New ones count as holding
   /// nothing that lives, until the caller says otherwise.
   mutating func extend(by appended: [AppendedBlocks]) {
     for added in appended {

@@ -3,7 +3,7 @@ internal import Synchronization
 /// A set of blocks of one segment that any number of threads may read and add to.
 ///
 /// Readers keep in it which pages this process has verified, by their first block. Verifying twice does
-/// no harm, so the bits need no lock: a bit is set after the page was checked, and read by whoever
+/// no harm, so the bits need no lock: a bit is set after the page was checked, and read by code that
 /// trusts the check.
 @safe final class BlockSet: @unchecked Sendable {
   private let words: UnsafeMutablePointer<Atomic<UInt64>>

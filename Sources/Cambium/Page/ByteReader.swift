@@ -40,7 +40,7 @@ struct ByteReader: ~Escapable {
     return bytes.part(offset, count)
   }
 
-  /// A string of up to 255 bytes behind its length.
+  /// A string of up to 255 bytes after its length.
   mutating func shortString() throws(StoreError) -> String {
     let count = Int(try integer(UInt8.self))
     let text = String(validating: try run(count).array(), as: UTF8.self)
@@ -65,7 +65,7 @@ extension [UInt8] {
     unsafe Swift.withUnsafeBytes(of: value.littleEndian) { unsafe append(contentsOf: $0) }
   }
 
-  /// Appends a string of up to 255 bytes behind its length.
+  /// Appends a string of up to 255 bytes after its length.
   mutating func append(shortString text: String) throws(StoreError) {
     let bytes = text.utf8
     guard bytes.count <= StoreError.Limit.nameLength.bound else {

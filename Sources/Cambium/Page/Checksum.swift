@@ -13,14 +13,14 @@ struct Checksum: Hashable, Sendable {
     rawValue = 0
   }
 
-  /// The checksum of what came so far, followed by `bytes`.
+  /// The checksum of the bytes so far, followed by `bytes`.
   mutating func update(_ bytes: RawSpan) {
     rawValue = unsafe bytes.withUnsafeBytes {
       unsafe cambium_crc32c(rawValue, $0.baseAddress, $0.count)
     }
   }
 
-  /// The checksum of what came so far, followed by the eight bytes of `word`, lowest first.
+  /// The checksum of the bytes so far, followed by the eight bytes of `word`, lowest first.
   mutating func update(_ word: UInt64) {
     let word: [1 of UInt64] = [word.littleEndian]
     unsafe update(word.span.bytes)

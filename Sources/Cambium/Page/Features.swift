@@ -1,4 +1,4 @@
-/// Parts of the format that a store uses, as bits; what a program that does not know a bit may do.
+/// Parts of the format that a store uses, as bits; each says which accesses a program that does not know it is allowed.
 struct Features: Equatable, Sendable {
   /// An unknown bit changes nothing: the store may be read and written.
   var compatible: UInt64 = 0
@@ -10,7 +10,7 @@ struct Features: Equatable, Sendable {
   /// The bits this version knows.
   static let known = Features()
 
-  /// What may be done with a store that uses `self`.
+  /// The accesses that are allowed to a store that uses `self`.
   var access: Access {
     if incompatible & ~Features.known.incompatible != 0 { return .refused }
     if readCompatible & ~Features.known.readCompatible != 0 { return .reading }

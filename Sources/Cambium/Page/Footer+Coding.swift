@@ -180,7 +180,7 @@ extension [UInt8] {
 }
 
 extension NamedTree {
-  /// Whether this line of the catalog comes before another.
+  /// True if this line of the catalog comes before another.
   fileprivate func precedes(_ other: NamedTree) -> Bool {
     name.utf8.lexicographicallyPrecedes(other.name.utf8)
   }

@@ -17,21 +17,21 @@ struct Footer: Equatable, Sendable {
   var segments: [SegmentExtent] = []
   /// States kept so that a migration can be rolled back.
   var keptStates: [KeptState] = []
-  /// Long work that goes on where it stopped.
+  /// Long work that resumes where it stopped.
   var pendingWork: [PendingWork] = []
   /// The footer that was true before.
   var previous: FooterReference?
 }
 
 extension Footer {
-  /// The share of the page segments that the present state does not reach, from 0 to 1: what a
-  /// compaction could gain at most. From the aggregates beside the roots. What only kept states, pending
-  /// work or older footers reach counts as garbage, as do the segments' headers. What is in a file behind its
-  /// published end does not count: `PageFile.segmentsOnDisk` knows of that.
+  /// The share of the page segments that the present state does not reach, from 0 to 1: the most that a
+  /// compaction could gain. From the aggregates beside the roots. Pages that only kept states, pending
+  /// work or older footers reach count as garbage, as do the segments' headers. Bytes in a file after its
+  /// published end do not count: `PageFile.segmentsOnDisk` knows of that.
   ///
   /// - Complexity: O(trees + segments); no page is read.
   var garbageShare: Double {
-    // Sums of what comes from a file: a number that cannot overflow.
+    // Sums of numbers from a file: a number that cannot overflow.
     let live = trees.reduce(0) { $0 + Double($1.root?.reference.liveBytes ?? 0) }
     let blocks = segments.reduce(0) { $0 + ($1.kind == .pages ? Double($1.end) : 0) }
     if blocks == 0 { return 0 }

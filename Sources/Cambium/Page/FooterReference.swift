@@ -1,11 +1,11 @@
-/// What opens a store at one moment: where its footer's two copies are and what they hash to.
+/// A reference that opens a store at one moment: the places of its footer's two copies, and their checksum.
 ///
 ///     offset  0        4      7       8          12              16
 ///             ┌────────┬──────┬───────┬──────────┬───────────────┬─────────────────┐
 ///             │segment │block │blocks │checksum  │copy's checksum│covered sequence │ 24 bytes
 ///             └────────┴──────┴───────┴──────────┴───────────────┴─────────────────┘
 ///
-/// The copy lies right behind the first.
+/// The copy lies right after the first.
 struct FooterReference: Hashable, Sendable {
   static let size = 24
 
@@ -16,7 +16,7 @@ struct FooterReference: Hashable, Sendable {
   /// Every commit up to this one is in the footer's trees.
   let coveredSequence: UInt64
 
-  /// The block behind both copies.
+  /// The block after both copies.
   var endBlock: UInt32 { position.block &+ 2 &* UInt32(blocks) }
 
   /// The two places to look, the first first.

@@ -1,11 +1,11 @@
 /// The checked bytes of one page.
 ///
 /// A page does not outlive the `PageReader` that lent it: mapped bytes belong to the reader's
-/// segments. Whoever keeps a page beyond one call, as a cursor does, keeps the reader too.
+/// segments. Code that keeps a page beyond one call, as a cursor does, must keep the reader too.
 @safe struct Page: @unchecked Sendable {
   private let base: UnsafeRawPointer
   private let count: Int
-  /// Keeps a page of the cache alive; nil where the bytes are mapped.
+  /// Keeps a page of the cache alive; nil if the bytes are mapped.
   private let buffer: PageBuffer?
 
   @inline(__always)

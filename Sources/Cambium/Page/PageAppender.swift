@@ -1,21 +1,21 @@
 /// Appends pages to segments, in large writes, and publishes them by footers.
 ///
 /// There is one append position: the end of the highest segment. Nothing that was appended can be
-/// read before `publish` made it durable; after that the next pages follow behind the footer, as often
+/// read before `publish` made it durable; after that the next pages follow after the footer, as often
 /// as one likes.
 ///
-/// After a failed call of the medium the appender is of no more use, and says so (`.poisoned`): the caller gives
-/// back what it appended in vain, and starts again with its `successor`, in a new segment.
+/// After a failed system call the appender is of no more use, and says so (`.poisoned`): the caller
+/// deletes its unpublished pages, and starts again with its `successor`, in a new segment.
 final class PageAppender {
-  /// How appended pages reach the medium.
+  /// How appended pages reach the disk.
   enum Output: Equatable, Sendable {
-    /// Past the page cache: for bulk. What was written is read from the medium at first.
+    /// Past the page cache: for bulk. Written pages are then read from the disk at first.
     case direct
     /// Through the page cache: for little.
     case buffered
   }
 
-  /// What becomes of segments.
+  /// The fate of segments.
   enum Lifetime: Equatable, Sendable {
     /// They get their names and are published.
     case permanent
@@ -29,7 +29,7 @@ final class PageAppender {
     let file: any File
     /// The first block that is not published.
     var firstBlock: UInt32
-    /// The block behind the last one written or waiting in the buffer.
+    /// The block after the last one written or waiting in the buffer.
     var endBlock: UInt32
     var isSynced: Bool
   }
@@ -41,14 +41,14 @@ final class PageAppender {
   private let segmentBlocks: Int
   /// Of the next segment.
   private(set) var nextNumber: UInt64
-  /// The segments that got pages since the last publication, and before them, or alone, the one that goes
-  /// on.
+  /// The segments that got pages since the last publication, and before them, or alone, the one that
+  /// continues.
   private var open: [Open] = []
   /// The segments that were begun since a footer of this appender became true.
   private var begun: [UInt32] = []
   /// The segment of the newest true footer, if this appender wrote to it, up to the footer's end.
   private var settled: Open?
-  /// Whether a call of the medium has failed, or is being made.
+  /// True if a system call has failed, or is being made.
   private var isBroken = false
   private let bufferSize: Int
   /// The use of the log that the footers of this writer name.
@@ -57,10 +57,10 @@ final class PageAppender {
   /// first page it is small: who opens a store and only reads pays nothing for it.
   private var buffer = AlignedBuffer(count: 1)
   private var waiting = 0
-  /// The page being made. The buffer's lines are far away, in the cache of whoever wrote them out: touched
+  /// The page being made. The buffer's lines are far away, in the cache of the core that wrote them out: touched
   /// one by one they took a third of a fold's time.
   private var draft = AlignedBuffer(count: 1)
-  /// Writes out on another thread, as long as somebody asks for that.
+  /// Writes out on another thread, as long as a caller asks for that.
   private var behind: WriteBehind?
 
   /// - Parameters:
@@ -85,11 +85,11 @@ final class PageAppender {
     self.bufferSize = bufferSize
   }
 
-  /// Goes on where `reference`'s footer ends, in its segment, if nobody has written there since;
+  /// Continues where `reference`'s footer ends, in its segment, if nothing was written there since;
   /// otherwise in a new one.
   ///
-  /// Behind the footer of the true state the file ends, unless a writer was interrupted there or failed.
-  /// What such a one left is neither trusted nor cut off.
+  /// After the footer of the true state the file ends, unless a writer was interrupted there or failed.
+  /// Bytes of such a writer are neither trusted nor cut off.
   ///
   /// - Parameter reference: Of the true state's footer. There is one append position, so that its segment is
   ///   the highest of all that are in use.
@@ -105,7 +105,7 @@ final class PageAppender {
     try goOn(behind: reference)
   }
 
-  /// Another appender, which abandons what this one has not published and begins in a new segment.
+  /// Another appender, which abandons the unpublished pages of this one and begins in a new segment.
   func successor() -> PageAppender {
     let successor = PageAppender(
       to: medium, of: identity, from: 0, output: output, lifetime: lifetime,
@@ -115,16 +115,16 @@ final class PageAppender {
     return successor
   }
 
-  /// Notes that the last published footer is true: nothing up to its end is given back any more.
+  /// Notes that the last published footer is true: nothing up to its end is deleted any more.
   func settle() {
     begun.removeAll()
     settled = open.last
   }
 
-  /// Gives back the space of everything that was appended since the newest true footer, as far as that is possible now. The
+  /// Frees the space of all pages since the newest true footer, as far as that is possible now. The
   /// rest is cut off when the store is opened next. The appender cannot be used afterwards.
   ///
-  /// - Precondition: No footer behind that one is true, or may be on the medium.
+  /// - Precondition: No footer after that one is true, or may be on the disk.
   func giveBack() {
     isBroken = true
     for number in begun {
@@ -137,7 +137,7 @@ final class PageAppender {
     try? settled.file.cut(to: Int(settled.endBlock) * Layout.blockSize, at: .segmentCutTruncate)
   }
 
-  /// What was appended since the last publication, segment by segment.
+  /// The blocks that were appended since the last publication, segment by segment.
   var extents: [AppendedBlocks] {
     open.filter { $0.firstBlock < $0.endBlock }
       .map { AppendedBlocks(number: $0.number, blocks: $0.firstBlock..<$0.endBlock) }
@@ -148,7 +148,7 @@ final class PageAppender {
     open.last.map { PagePosition(segment: $0.number, block: $0.endBlock) }
   }
 
-  /// Whether `position` was appended since the last publication, and so cannot be read yet.
+  /// True if `position` was appended since the last publication, and so cannot be read yet.
   func wrote(_ position: PagePosition) -> Bool {
     guard let first = open.first else { return false }
     return position >= PagePosition(segment: first.number, block: first.firstBlock)
@@ -157,7 +157,7 @@ final class PageAppender {
   /// Appends a page that `fill` writes, once the code that reads it has accepted it. `fill` returns how many bytes it
   /// used, the rest becomes zero.
   ///
-  /// - Parameter aggregates: What a reference to the page says of it and of the pages below; nil if there are none.
+  /// - Parameter aggregates: The fields that a reference to the page says of it and of the pages below; nil if there are none.
   /// - Throws: `.unsound`; `.limitExceeded`, `.full`, `.io`, `.poisoned`.
   func append<Content: PageContent>(
     _ content: Content.Type, level: UInt8 = 0, flags: UInt8 = 0, blocks: Int,
@@ -217,7 +217,7 @@ final class PageAppender {
     open[place].isSynced = false
   }
 
-  /// Writes out what waits, and returns all that was appended, to be read by the files it is in.
+  /// Writes out the buffer, and returns all that was appended, to be read by the files it is in.
   ///
   /// - Precondition: The segments are temporary.
   func readable() throws(StoreError) -> SegmentTable {
@@ -232,7 +232,7 @@ final class PageAppender {
     return SegmentTable(entries)
   }
 
-  /// Writes out what waits and forces all of it to the medium.
+  /// Writes out the buffer and forces all of it to the disk.
   func sync() throws(StoreError) {
     try writeOut()
     try finishWriting()
@@ -244,7 +244,7 @@ final class PageAppender {
     }
   }
 
-  /// Appends `footer` twice and forces everything to the medium. What was appended is then published.
+  /// Appends `footer` twice and forces everything to the disk. The appended pages are then published.
   ///
   /// The pages it names are synced before it, so a footer that can be read names nothing that
   /// cannot. The footer itself is in no extent, neither of this publication nor of the next.
@@ -288,12 +288,12 @@ final class PageAppender {
   }
 }
 
-// MARK: - Writing behind
+// MARK: - Writing after
 
 extension PageAppender {
-  /// Has pages written out on another thread, while the next are made. Whoever begins that ends it.
+  /// Has pages written out on another thread, while the next are made. The caller that begins it must end it.
   ///
-  /// - Parameter isShared: Whether others wait for the medium meanwhile; is asked on that thread.
+  /// - Parameter isShared: True if others wait for the disk meanwhile; is asked on that thread.
   func beginWritingBehind(isShared: @escaping @Sendable () -> Bool) {
     if behind == nil {
       behind = WriteBehind(bufferSize: bufferSize, isShared: isShared)
@@ -340,7 +340,7 @@ extension PageAppender {
     waiting = 0
   }
 
-  /// Waits for what is being written.
+  /// Waits for the write under way.
   private func finishWriting() throws(StoreError) {
     guard let behind else { return }
     isBroken = true
@@ -364,14 +364,14 @@ extension PageAppender {
     settle()
   }
 
-  /// Makes the next segment. It gets its name once its header is on the medium, so a file with a
+  /// Makes the next segment. It gets its name once its header is on the disk, so a file with a
   /// segment's name always has one.
   private func begin() throws(StoreError) {
     guard let number = UInt32(exactly: nextNumber) else {
       throw .limitExceeded(.segmentNumber, found: Int(clamping: nextNumber))
     }
     isBroken = true
-    // Whatever comes of it, nobody tries this number again.
+    // Whatever comes of it, this number is not tried again.
     nextNumber += 1
     if lifetime == .temporary { return try beginTemporary(number) }
     begun.append(number)
@@ -387,7 +387,7 @@ extension PageAppender {
     open.append(Open(number: number, file: file, firstBlock: 1, endBlock: 1, isSynced: true))
   }
 
-  /// Makes a segment without a name. Nobody else will open it, so it has no header.
+  /// Makes a segment without a name. No other process will open it, so it has no header.
   private func beginTemporary(_ number: UInt32) throws(StoreError) {
     let name = FileName.pages(number).temporary
     let file = try medium.open(

@@ -3,11 +3,11 @@ struct PageFile: Sendable {
   let reference: FooterReference
   let footer: Footer
   let pages: PageReader
-  /// Why the first copy of the footer could not be read, so that the second was taken; nil where the
+  /// Why the first copy of the footer could not be read, so that the second was taken; nil if the
   /// first is whole. Then the second was not looked at.
   let healedCopy: StoreError?
 
-  /// Opens what `reference` publishes, with all its segments, so that none can vanish later.
+  /// Opens the state that `reference` publishes, with all its segments, so that none can vanish later.
   ///
   /// - Parameter identity: The store that the reference is from. Without it the header of the footer's
   ///   segment says whose it is, and where that is another store's, the fault is found no sooner than
@@ -35,8 +35,8 @@ struct PageFile: Sendable {
 
   /// Opens the state that follows `previous`, of which the caller has the footer.
   ///
-  /// Segments that both have are shared: their maps, and what is known to be right in them. So is the
-  /// cache. `previous` can be read as before, for as long as somebody has it.
+  /// Segments that both have are shared: their maps, and their sets of verified pages. So is the
+  /// cache. `previous` can be read as before, for as long as it is kept.
   ///
   /// - Complexity: O(segments), without a call for those that have not grown.
   /// - Throws: as the initializer above does for segments.
@@ -49,7 +49,7 @@ struct PageFile: Sendable {
     pages = try previous.pages.successor(footer)
   }
 
-  /// Opens the state that follows `previous` and that somebody else published; its footer is read.
+  /// Opens the state that follows `previous` and that another process published; its footer is read.
   ///
   /// - Throws: as the first initializer does.
   init(after previous: PageFile, opening reference: FooterReference) throws(StoreError) {
@@ -82,7 +82,7 @@ struct PageFile: Sendable {
     return try footer(reference, from: bootstrap)
   }
 
-  /// The first copy of the footer that can be read, and what was wrong with the one before it.
+  /// The first copy of the footer that can be read, and the fault of the one before it.
   static func footer(
     _ reference: FooterReference, from pages: PageReader
   ) throws(StoreError) -> (Footer, fault: StoreError?) {
@@ -119,7 +119,7 @@ struct PageFile: Sendable {
 }
 
 extension PageReader {
-  /// Reads what `footer` publishes, with what this one has open.
+  /// Reads the state that `footer` publishes, with the segments that this one has open.
   fileprivate func successor(_ footer: Footer) throws(StoreError) -> PageReader {
     PageReader(
       medium: medium, identity: identity,
@@ -130,7 +130,7 @@ extension PageReader {
 }
 
 extension SegmentTable {
-  /// The page segments that `footer` names: those of `other`, and what it has not, opened.
+  /// The page segments that `footer` names: those of `other`, and newly opened ones.
   fileprivate convenience init(
     of footer: Footer, _ identity: StoreIdentity, sharing other: SegmentTable,
     in medium: any FileSystem,

@@ -1,6 +1,6 @@
 /// Footer and segments of one published state, read in spite of faults, so that all can be named.
 ///
-/// Opening stops at the first fault and does not look at what it does not need, such as the copy of a
+/// Opening stops at the first fault and does not look at parts that it does not need, such as the copy of a
 /// footer that is whole. Here a segment whose header is damaged is read nevertheless: its pages have
 /// checksums of their own.
 struct PageFileInspection {
@@ -11,10 +11,10 @@ struct PageFileInspection {
   private(set) var faults: [StoreError] = []
   /// The first copy of the footer that can be read; nil if none can.
   private(set) var footer: Footer?
-  /// Reads what the footer refers to, as far as it is there; nil without a footer.
+  /// Reads the segments that the footer refers to, as far as it is there; nil without a footer.
   private(set) var pages: PageReader?
 
-  /// Looks at what `reference` publishes. Without `identity` the headers say which store it is.
+  /// Looks at the state that `reference` publishes. Without `identity` the headers say which store it is.
   init(of reference: FooterReference, of identity: StoreIdentity?, in medium: any FileSystem) {
     self.medium = medium
     self.identity = identity
@@ -92,7 +92,7 @@ extension PageFileInspection {
     }
   }
 
-  /// Notes what is wrong with a header; throws only if the pages cannot be understood.
+  /// Notes the fault of a header; throws only if the pages cannot be understood.
   private mutating func inspectHeader(
     of file: any File, number: UInt32
   ) throws(StoreError) {

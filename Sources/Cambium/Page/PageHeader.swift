@@ -1,4 +1,4 @@
-/// What a page holds.
+/// The content of a page.
 enum PageKind: UInt8, Sendable, CaseIterable {
   case leaf = 1
   case branch = 2
@@ -39,7 +39,7 @@ struct PageHeader: Equatable, Sendable {
   var blocks: UInt8 { UInt8(truncatingIfNeeded: word >> 48) }
   var flags: UInt8 { UInt8(truncatingIfNeeded: word >> 56) }
 
-  /// Whether this is the header of the page that `reference` means, whatever its flags. One comparison.
+  /// True if this is the header of the page that `reference` means, whatever its flags. One comparison.
   @inline(__always)
   func matches(_ reference: PageReference, kind: PageKind, level: UInt8) -> Bool {
     let expected = PageHeader(

@@ -1,8 +1,8 @@
-/// How pages get from the medium into memory.
+/// How pages get from the disk into memory.
 public enum ReadMode: Hashable, Sendable {
   /// Segments are mapped: a page already verified costs no call and no copy.
   ///
-  /// Each page is read and verified before it is first used. Afterwards a medium that fails, or
+  /// Each page is read and verified before it is first used. Afterwards a disk that fails, or
   /// another process that truncates the file, can still end this process.
   case mapped
   /// Pages are read into a cache of at most `cacheSize` bytes and verified each time they get
@@ -15,7 +15,7 @@ final class PageReader: Sendable {
   let medium: any FileSystem
   let identity: StoreIdentity
   let segments: SegmentTable
-  /// Nil where pages are mapped.
+  /// Nil if pages are mapped.
   let cache: PageCache?
 
   init(
@@ -31,7 +31,7 @@ final class PageReader: Sendable {
   ///
   /// `level` is the page's height above the leaves, which the caller knows from where it came; it
   /// falls with every step down, so a descent ends whatever the bytes say. The reference's aggregates
-  /// are compared with the page only when that is read from the medium: who adds them up makes sure.
+  /// are compared with the page only when that is read from the disk: who adds them up makes sure.
   ///
   /// - Throws: `.corrupt` if the page is not what the reference vouches for, `.io`.
   @inline(__always)
@@ -65,7 +65,7 @@ final class PageReader: Sendable {
     return page
   }
 
-  /// The segment `reference` lies in, if it lies within what is published of it.
+  /// The segment `reference` lies in, if it lies within its published part.
   private func published(_ reference: PageReference) throws(StoreError)
     -> SegmentTable.Entry
   {
@@ -80,7 +80,7 @@ final class PageReader: Sendable {
     return entry
   }
 
-  /// Reads the page past the mapping, so that an error of the medium is an error and not a signal.
+  /// Reads the page past the mapping, so that an error of the disk is an error and not a signal.
   private func verify<Content: PageContent>(
     _ reference: PageReference, level: UInt8, as content: Content.Type,
     in segment: PageSegment
@@ -106,7 +106,7 @@ final class PageReader: Sendable {
     return Page(buffer)
   }
 
-  /// Reads a page from the medium and checks all there is to check about it.
+  /// Reads a page from the disk and checks all there is to check about it.
   func load<Content: PageContent>(
     _ reference: PageReference, level: UInt8, as content: Content.Type
   ) throws(StoreError) -> PageBuffer {
@@ -133,7 +133,7 @@ final class PageReader: Sendable {
     return buffer
   }
 
-  /// Asks the medium to read blocks ahead that are published.
+  /// Asks the disk to read blocks ahead that are published.
   func willNeed(_ blocks: Range<UInt32>, of segment: UInt32) {
     guard let entry = segments.entry(segment), blocks.upperBound <= entry.endBlock else { return }
     entry.segment.file.willNeed(
@@ -141,7 +141,7 @@ final class PageReader: Sendable {
       at: .pageAdvise)
   }
 
-  /// Whether a page is published, as far as its reference says, and was not verified yet.
+  /// True if a page is published, as far as its reference says, and was not verified yet.
   func isUntouched(_ reference: PageReference) -> Bool {
     guard let entry = segments.entry(reference.position.segment) else { return false }
     return reference.endBlock <= entry.endBlock
@@ -157,7 +157,7 @@ final class PageReader: Sendable {
       reference.position, blocks: reference.blocks, count: 64 &+ 8 &* (keys & 0xffff))
   }
 
-  /// Brings near what tells about where in a leaf a key is: its header, and the first and last of its heads.
+  /// Prefetches the parts of a leaf that tell about where a key is: its header, and the first and last of its heads.
   @inline(__always)
   func prefetchBounds(of reference: PageReference) {
     segments.prefetch(reference.position, blocks: reference.blocks, count: 64)
@@ -192,7 +192,7 @@ final class PageReader: Sendable {
 }
 
 extension PageSegment {
-  /// Reads whole blocks from the medium into a buffer of their own.
+  /// Reads whole blocks from the disk into a buffer of their own.
   func read(at block: UInt32, size: Int) throws(StoreError) -> PageBuffer {
     let buffer = PageBuffer(count: size)
     var span = buffer.mutableBytes

@@ -1,4 +1,4 @@
-/// Where a page is, what it must hash to, and what lies below it.
+/// The place of a page, its checksum, and the aggregates of its subtree.
 ///
 /// A parent vouches for its child: a page that does not match the reference that led to it is not
 /// used. The aggregates answer "how many", "how much of this is garbage" and "what is still old"
@@ -10,7 +10,7 @@
 ///             └────────┴──────┴────────┴──────────┴───────────────┴───────┴────────────┘
 struct PageReference: Equatable, Sendable {
   static let size = 32
-  /// What count and live bytes are at most: far more than a store can hold, and little enough that
+  /// The highest count and live bytes: far more than a store can hold, and little enough that
   /// two can be added.
   static let aggregateMax: UInt64 = 1 << 62
 
@@ -27,7 +27,7 @@ struct PageReference: Equatable, Sendable {
 
   /// The page's size in bytes.
   var size: Int { Int(blocks) * Layout.blockSize }
-  /// The block behind the page's last one.
+  /// The block after the page's last one.
   var endBlock: UInt32 { position.block + UInt32(blocks) }
 }
 
@@ -90,7 +90,7 @@ extension PageReference {
     guard position < parent else {
       throw .corrupt(
         .page(parent), invariant: .childBeforeParent,
-        reason: "it refers to a page behind itself, at \(position)")
+        reason: "it refers to a page after itself, at \(position)")
     }
     guard liveBytes >= size, liveBytes <= Self.aggregateMax, count <= Self.aggregateMax else {
       throw .corrupt(

@@ -6,9 +6,9 @@
 final class PageSegment: Sendable {
   let number: UInt32
   let file: any File
-  /// The file in memory; nil where pages are read into a cache.
+  /// The file in memory; nil if pages are read into a cache.
   let mapping: FileMapping?
-  /// The pages of the mapping that this process has verified; empty where there is none.
+  /// The pages of the mapping that this process has verified; empty if there is none.
   let verified: BlockSet
 
   /// Opens segment `number`, of at least `blocks` blocks, and checks that it is this store's.

@@ -20,7 +20,7 @@ enum PublicationCheck {
     }
   }
 
-  /// Throws unless the reader's code found what was meant.
+  /// Throws unless the reader's code found the intended state.
   ///
   /// - Throws: `.unsound`.
   static func expect<Written: Equatable>(

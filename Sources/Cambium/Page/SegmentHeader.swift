@@ -1,11 +1,11 @@
-/// The first block of a page segment: what this file is, and whose.
+/// The first block of a page segment: the kind of the file, and its store.
 ///
 ///     offset  0          8        12       16         32       36
 ///             ┌──────────┬────────┬────────┬──────────┬────────┬────────┬─ ─ ─
 ///             │CAMBIUM␀  │version │number  │identity  │zero    │checksum│ zero up to 4096
 ///             └──────────┴────────┴────────┴──────────┴────────┴────────┴─ ─ ─
 ///
-/// The checksum covers what is before it, and the rest must be zero: a version that puts something there
+/// The checksum covers the bytes before it, and the rest must be zero: a version that puts something there
 /// has another number. Nothing in the block changes after it was written, so it can be trusted whatever
 /// happened to the rest of the file.
 struct SegmentHeader: Equatable, Sendable {
@@ -57,7 +57,7 @@ struct SegmentHeader: Equatable, Sendable {
       stride(from: Self.size, to: Layout.blockSize, by: 8).allSatisfy({
         block.load($0, as: UInt64.self) == 0
       })
-    else { throw fault("there is something behind the header") }
+    else { throw fault("there is something after the header") }
     let found = block.load(12, as: UInt32.self)
     guard found == number else { throw fault("it is segment \(found) under another name") }
     self.number = number

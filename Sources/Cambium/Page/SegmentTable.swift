@@ -2,18 +2,18 @@ internal import Synchronization
 
 /// The page segments of one published state, and how far each is published.
 ///
-/// Immutable: publishing makes a new table that shares the segments. What is verified is noted by
+/// Immutable: publishing makes a new table that shares the segments. Verified pages are noted by
 /// segment, for all tables: a page that one of them may reach is the same page for all.
 @safe final class SegmentTable: @unchecked Sendable {
   struct Entry: Sendable {
     let segment: PageSegment
-    /// The block behind the last published one.
+    /// The block after the last published one.
     var endBlock: UInt32
   }
 
   /// Ascending by number.
   let entries: [Entry]
-  /// What a reader needs of each entry, in the same order, without touching a reference count.
+  /// The parts of each entry that a reader needs, in the same order, without touching a reference count.
   private let slots: UnsafeMutablePointer<MappedSegment>
   private let firstNumber: UInt32
 
@@ -36,7 +36,7 @@ internal import Synchronization
     index(number).map { entries[$0] }
   }
 
-  /// The page at `position` if it lies within what is published, is mapped, and was verified.
+  /// The page at `position` if it lies within the published part, is mapped, and was verified.
   @inline(__always)
   func verifiedPage(at position: PagePosition, blocks: UInt8) -> Page? {
     guard let index = index(position.segment) else { return nil }
@@ -69,11 +69,11 @@ internal import Synchronization
   }
 }
 
-/// A segment as the table's slots keep it: pointers into what the table's entries own.
+/// A segment as the table's slots keep it: pointers into objects that the table's entries own.
 @unsafe private struct MappedSegment {
   let number: UInt32
   private let endBlock: UInt32
-  /// Nil where pages are read into a cache.
+  /// Nil if pages are read into a cache.
   private let base: UnsafeRawPointer?
   private let verified: Unmanaged<BlockSet>
 

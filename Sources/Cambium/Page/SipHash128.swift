@@ -1,4 +1,4 @@
-/// A SipHash-2-4 of 128 bits: what a fingerprint is, and what stands for the rest of a key that is cut.
+/// A SipHash-2-4 of 128 bits: it is the hash of fingerprints, and stands for the rest of a key that is cut.
 ///
 /// J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input PRF" (2012), in the form with two
 /// words of output of its reference implementation.
@@ -41,7 +41,7 @@ extension SipHash128 {
     var low: UInt64
     var high: UInt64
 
-    /// What the format hashes with: the bytes of "Cambium format 1".
+    /// The key of the format's hashes: the bytes of "Cambium format 1".
     static let format = Key(low: 0x206d_7569_626d_6143, high: 0x3120_7461_6d72_6f66)
   }
 

@@ -1,9 +1,9 @@
 /// Writes out one buffer on a thread of its own while the next one is being filled.
 ///
-/// There is one write under way at most, so pages reach the medium in the order in which they were appended, and
-/// memory is two buffers. What fails is thrown by the next call, whichever that is.
+/// There is one write under way at most, so pages reach the disk in the order in which they were appended, and
+/// memory is two buffers. A failure is thrown by the next call, whichever that is.
 ///
-/// While others wait for the medium, a buffer is written in parts: a commit's flush that came behind a MiB took ten
+/// While others wait for the disk, a buffer is written in parts: a commit's flush that came after a MiB took ten
 /// times as long as one that did not.
 final class WriteBehind: @unchecked Sendable {
   private struct Write {
@@ -12,20 +12,20 @@ final class WriteBehind: @unchecked Sendable {
     let offset: Int
   }
 
-  /// What is written at once while others wait for the medium.
+  /// The bytes that are written at once while others wait for the disk.
   private static var partSize: Int { 128 << 10 }
 
-  /// Whether somebody else is waiting for the medium, or will be soon.
+  /// True if another caller is waiting for the disk, or will be soon.
   private let isShared: @Sendable () -> Bool
   private let lock = ThreadLock()
   private let changed: ThreadCondition
   // Under the lock:
-  /// What is to be written from `buffer`, which nobody else touches until it is done.
+  /// The bytes to be written from `buffer`, which no other code touches until it is done.
   private var write: Write?
   private var failure: StoreError?
   private var isEnding = false
   private var buffer: AlignedBuffer
-  /// Nil where the system gave out no more threads: then there is nobody to wait for.
+  /// Nil if the system gave out no more threads: then there is no thread to wait for.
   private var thread: BackgroundThread?
 
   /// - Parameter isShared: Is asked for each buffer, on the thread that writes.
@@ -37,7 +37,7 @@ final class WriteBehind: @unchecked Sendable {
 
   /// Takes a buffer of which the first `count` bytes are to be written, and leaves the one before in its place.
   ///
-  /// - Throws: what a write before this one failed with.
+  /// - Throws: The error of an earlier write.
   func write(
     _ full: inout AlignedBuffer, count: Int, to file: any File, from offset: Int
   ) throws(StoreError) {
@@ -52,14 +52,14 @@ final class WriteBehind: @unchecked Sendable {
 
   /// Returns when everything was written.
   ///
-  /// - Throws: what a write failed with.
+  /// - Throws: The error of a write.
   func finish() throws(StoreError) {
     lock.lock()
     defer { lock.unlock() }
     try waitForWrite()
   }
 
-  /// Ends the thread when it has written what it was given, whatever comes of it.
+  /// Ends the thread when it has written its bytes, whatever comes of it.
   func end() {
     lock.lock()
     isEnding = true

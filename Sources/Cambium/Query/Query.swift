@@ -396,7 +396,7 @@ struct FieldQuery: Hashable, Sendable {
   var limit: Int?
   /// The number of records that are left out at the beginning; after `after`, if there is one.
   var offset = 0
-  /// The record behind which the first comes.
+  /// The record after which the first comes.
   var after: Place?
 
   init(
@@ -427,7 +427,7 @@ struct FieldQuery: Hashable, Sendable {
 
   /// The query of which only the number of records is asked: as many, without what tells only which they are.
   var uncounted: FieldQuery {
-    // Which come behind another, the order says.
+    // Which come after another, the order says.
     FieldQuery(
       condition: condition, order: after.map { _ in order } ?? [], after: after)
   }

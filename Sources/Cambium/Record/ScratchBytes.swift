@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Memory in which a row or a key is put together: it grows, and is used again for the next.
 ///
-/// Behind what is reserved there is always room for a word more, so that short runs can be stored as
+/// After what is reserved there is always room for a word more, so that short runs can be stored as
 /// whole words.
 @safe struct ScratchBytes: ~Copyable {
   private var memory: UnsafeMutableRawPointer

@@ -4,7 +4,7 @@ package import FoundationEssentials
 
 extension Date {
   /// `2026-01-02`, `2026-01-02T03:04`, with seconds and their fraction too, and with `Z` or an offset such
-  /// as `+02:00` behind a time; without, it is UTC. Also `@` and the seconds since 2001-01-01. Nil for any
+  /// as `+02:00` after a time; without, it is UTC. Also `@` and the seconds since 2001-01-01. Nil for any
   /// other text.
   package init?(iso text: String) {
     var rest = Array(text.utf8)[...]

@@ -271,7 +271,7 @@ struct SchemaDecoder {
 }
 
 extension ByteReader {
-  /// A string behind its length, a `u32`.
+  /// A string after its length, a `u32`.
   mutating func text() throws(StoreError) -> String {
     try string(Int(try integer(UInt32.self)))
   }

@@ -214,10 +214,10 @@ extension [UInt8] {
 }
 
 // What schemas are written with, in the store and under fingerprints: types, values and conditions, each
-// behind a number that says what follows. `FORMAT.md` has the tables.
+// after a number that says what follows. `FORMAT.md` has the tables.
 
 extension [UInt8] {
-  /// Appends a string behind its length, a `u32`.
+  /// Appends a string after its length, a `u32`.
   mutating func append(text: String) {
     append(integer: UInt32(text.utf8.count))
     append(contentsOf: text.utf8)

@@ -107,7 +107,7 @@ public struct KeyPart: Hashable, Sendable {
   public internal(set) var isDescending: Bool
   /// True if strings are compared after Unicode's simple lowercase mapping. Never in a primary key.
   public internal(set) var isCaseInsensitive: Bool
-  /// Whether a record has one entry, one for each element, or one for each word. `.none` in a primary key.
+  /// One entry for a record, for each element, or for each word. `.none` in a primary key.
   public internal(set) var expansion: Expansion = .none
   /// The collation by which strings are sorted; `nil` for the order of their bytes. Never in a primary key.
   public internal(set) var collation: Collation? = nil

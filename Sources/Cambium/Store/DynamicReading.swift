@@ -103,7 +103,7 @@ extension RecordReading where Self: ~Copyable {
   /// ```
   ///
   /// - Parameter skip: Called with each record that cannot be read: its bytes are damaged, or the type has no such value.
-  /// - Throws: `StoreError.unknownRecord`, `.closed`, `.io`; what the type's hook after loading, `skip` and `body` throw.
+  /// - Throws: `StoreError.unknownRecord`, `.closed`, `.io`; errors of the type's hook after loading, `skip` and `body`.
   public func forEach<Subject: Record>(
     _ type: Subject.Type, skipping skip: (SkippedRecord) throws -> Void,
     _ body: (Subject) throws -> Void
@@ -123,7 +123,7 @@ extension RecordReading where Self: ~Copyable {
   /// - Parameters:
   ///   - stringsAsBlobs: As for `forEach(record:where:sortedBy:limit:offset:after:fields:stringsAsBlobs:_:)`.
   ///   - skip: Called with each record whose bytes are damaged.
-  /// - Throws: `StoreError.unknownRecord`, `.closed`, `.io`; what `skip` and `body` throw.
+  /// - Throws: `StoreError.unknownRecord`, `.closed`, `.io`; errors of `skip` and `body`.
   public func forEach(
     record name: String, stringsAsBlobs: Bool = false,
     skipping skip: (SkippedRecord) throws -> Void, _ body: (DynamicRecord) throws -> Void
@@ -145,7 +145,7 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// - Parameter skip: Called with the name of each value that cannot be read, or its number where that cannot be read
   ///   either, and the error.
-  /// - Throws: `StoreError.closed`, `.io`; what `skip` and `body` throw.
+  /// - Throws: `StoreError.closed`, `.io`; errors of `skip` and `body`.
   package func forEachMetadata(
     skipping skip: (String, any Error) throws -> Void, _ body: (String, JSONValue) throws -> Void
   ) throws {
@@ -179,7 +179,7 @@ extension RecordReading where Self: ~Copyable {
 }
 
 extension RecordReader {
-  /// Goes from record to record. Behind one on a page that cannot be read, it looks for the next by the counts that
+  /// Goes from record to record. After one on a page that cannot be read, it looks for the next by the counts that
   /// the pages above it have.
   fileprivate func forEach<Made>(
     of record: Entity, skipping skip: (SkippedRecord) throws -> Void,

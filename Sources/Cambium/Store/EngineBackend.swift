@@ -134,7 +134,7 @@ extension EngineBackend {
     if threads != nil {
       return BlobFiles(in: medium, seed: seed, from: number, segmentSize: size, gate: gate)
     }
-    // Buffers are small, so that what is longer than a few of them goes to the medium while it is made.
+    // Buffers are small, so that what is longer than a few of them goes to the disk while it is made.
     return BlobFiles(
       in: medium, seed: seed, from: number, segmentSize: size, bufferSize: 64 << 10,
       crew: BlobCrew(size: 0), gate: gate)
@@ -144,7 +144,7 @@ extension EngineBackend {
 // MARK: Setting aside
 
 extension EngineBackend {
-  /// Moves the store at `path` out of the way, under its name with the date behind it.
+  /// Moves the store at `path` out of the way, under its name with the date after it.
   ///
   /// - Returns: where it is then.
   /// - Throws: `.locked`, `.io`.
@@ -181,7 +181,7 @@ private final class SeededNumbers: @unchecked Sendable {
 }
 
 extension PersistentStore {
-  /// Opens the store on a medium of the tests, or makes it, for one thread.
+  /// Opens the store on a simulated disk, or makes it, for one thread.
   ///
   /// - Throws: as the initializer of stores in directories.
   package convenience init(

@@ -9,7 +9,7 @@ extension WriteTransaction {
   ///
   /// - Parameter merge: Called with the stored record, which it changes, and the new one. It must not change the primary key.
   /// - Complexity: As `save(_:onConflict:)`, and reading the stored record.
-  /// - Throws: as `update(_:onConflict:)`, and what `merge` does; `StoreError.uniqueConflict` if several stored records have the
+  /// - Throws: as `update(_:onConflict:)`, and errors of `merge`; `StoreError.uniqueConflict` if several stored records have the
   ///   new one's values, `.invalidValue` if `merge` changes the primary key: then nothing has changed.
   public mutating func save<Subject: Record>(
     _ record: Subject, merging merge: (inout Subject, Subject) throws -> Void

@@ -3,7 +3,7 @@
 extension RecordReading where Self: ~Copyable {
   /// Returns the value that was set for `name`; nil if there is none.
   ///
-  /// - Throws: `StoreError.corrupt`, `.io`, `.closed`; what decoding throws if the value is of another type.
+  /// - Throws: `StoreError.corrupt`, `.io`, `.closed`; errors of decoding if the value is of another type.
   public func metadata<Value: Decodable>(_ type: Value.Type, for name: String) throws -> Value? {
     let reader = try recordReader()
     var bytes: [UInt8] = []

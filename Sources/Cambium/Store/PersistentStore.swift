@@ -132,7 +132,7 @@ extension PersistentStore {
 
   /// Calls `body` with the newest committed state.
   ///
-  /// - Throws: `StoreError.closed`, `.forked`, and what `body` throws.
+  /// - Throws: `StoreError.closed`, `.forked`, and errors of `body`.
   public func read<Result: ~Copyable>(
     _ body: (StoreSnapshot) throws -> Result
   ) throws -> Result {
@@ -146,7 +146,7 @@ extension PersistentStore {
   /// let total = try await store.read { snapshot in try snapshot.sum(Order.self, of: \.total) }
   /// ```
   ///
-  /// - Throws: `StoreError.closed`, `.forked`, and what `body` throws; `CancellationError` if the task was cancelled before.
+  /// - Throws: `StoreError.closed`, `.forked`, and errors of `body`; `CancellationError` if the task was cancelled before.
   @concurrent
   public func read<Result: Sendable>(
     _ body: @Sendable (StoreSnapshot) throws -> Result
@@ -176,7 +176,7 @@ extension PersistentStore {
   /// - Parameters:
   ///   - durability: When the commit is acknowledged; nil for the durability that the store was opened with.
   ///   - author: A name for the writer, which observers and the history see.
-  /// - Throws: What `body` throws; `StoreError.outcomeUnknown` if the next open has to find out whether the commit
+  /// - Throws: Errors of `body`; `StoreError.outcomeUnknown` if the next open has to find out whether the commit
   ///   exists; `.danglingReference`, `.relationCount` if references lead nowhere or are too few or too many; `.deleteDenied`
   ///   if others depend on a record that was deleted; `.poisoned`, `.full`, `.io`, `.corrupt`, `.reentrant`, `.readOnly`, `.closed`, `.forked`: nothing was committed.
   public func write<Result: ~Copyable>(

@@ -110,7 +110,7 @@ extension RecordReading where Self: ~Copyable {
 
   /// Calls `body` with each record of a type, by primary key, in constant memory.
   ///
-  /// - Throws: as `fetch(_:key:)`, and what `body` throws, which ends it.
+  /// - Throws: as `fetch(_:key:)`, and errors of `body`, which ends it.
   @inlinable
   public func forEach<Subject: Record>(
     _ type: Subject.Type, _ body: (Subject) throws -> Void
@@ -235,7 +235,7 @@ final class KeyedRows<Subject: Record> {
 
   @usableFromInline
   func takeKeys() -> KeySource {
-    // Whether there is a record is asked of each key.
+    // Each key is looked up.
     let source = unsafe KeySource(
       keys, nil, FoundRow(of: type, in: trees, nil), isChanging: true, entryCount: 0)
     unsafe keys.removeAll()
@@ -262,7 +262,7 @@ public final class RecordCursor<Subject: Record> {
   /// Moves to the next record, and returns it; nil after the last.
   ///
   /// - Complexity: mostly that of making the record.
-  /// - Throws: `StoreError.corrupt`, `.io`; what the type's hook after loading throws.
+  /// - Throws: `StoreError.corrupt`, `.io`; errors of the type's hook after loading.
   @inlinable
   public func next() throws -> Subject? {
     let rows = rows
@@ -317,7 +317,7 @@ final class RowCursor {
     return isOn
   }
 
-  /// Goes to where `key` is or would be; it, or the first behind, comes next.
+  /// Goes to where `key` is or would be; it, or the first after, comes next.
   func seek(to key: RawSpan) throws(StoreError) {
     unsafe hasBegun = true
     unsafe isAtEnd = try !cursor.seek(to: key)

@@ -44,7 +44,7 @@ protocol StoreBackend: AnyObject, Sendable {
   /// The last state that may be published by what has begun by now. Who begins later sees what was done before.
   var begunPublication: UInt64 { get }
 
-  /// Takes in what another process committed, and says so to those who observe. False where nothing is new.
+  /// Takes in what another process committed, and says so to those who observe. False if nothing is new.
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool
   /// What the page segments hold; as if no state were kept, if that is asked for.
   func spaceUsage(droppingKept: Bool) throws(StoreError) -> SpaceUsage
@@ -75,7 +75,7 @@ extension StoreBackend {
 extension StoreBackend {
   /// Lends `body` a transaction's trees, and commits when it returns.
   ///
-  /// - Throws: what `body` throws; `.readOnly`, and what a commit throws.
+  /// - Throws: errors of `body`; `.readOnly`, and what a commit throws.
   func write(_ durability: Durability, _ body: (TransactionTrees) throws -> Void) throws {
     let engine = try writingEngine()
     let (upgrades, session) = (upgrades.current, blobs.session())
@@ -110,7 +110,7 @@ extension StoreBackend {
 
   /// Commits the kept state of a version, with what `body` changes in it.
   ///
-  /// - Throws: what `body` throws; `.notKept`, `.corrupt`, and what a commit throws.
+  /// - Throws: errors of `body`; `.notKept`, `.corrupt`, and what a commit throws.
   func restore(
     _ version: UInt32, _ body: (TransactionTrees) throws(StoreError) -> Void
   ) throws(StoreError) {

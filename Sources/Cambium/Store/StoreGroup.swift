@@ -18,7 +18,7 @@ public struct StoreGroup: Sendable {
   /// Opens the stores of a model's configurations, or creates them.
   ///
   /// All migrations are planned before the first begins: if one of them cannot be done, no store is changed. A migration that
-  /// fails later leaves those before it done; the next opening goes on.
+  /// fails later leaves those before it done; the next opening continues.
   ///
   /// - Parameters:
   ///   - paths: The directory of each store, by the name of its configuration. Configurations without one are not opened.

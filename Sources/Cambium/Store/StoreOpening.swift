@@ -72,7 +72,7 @@ struct StoreOpening {
   /// Compares the model with what the store says of itself, and migrates it where that is due.
   ///
   /// - Throws: `.missing` where there is no schema and none can be written; `.schemaMismatch`, `.needsMigration`,
-  ///   `.newerSchema`, `.invalidDescription`, `.corrupt`, and what a commit throws.
+  ///   `.newerSchema`, `.invalidDescription`, `.corrupt`, and errors of a commit.
   func entities(of backend: any StoreBackend) throws(StoreError) -> Entities {
     backend.collations.set(collations)
     guard let stored = try StoredSchemas(backend).newest() else {
@@ -185,7 +185,7 @@ extension StoreOpening: StateCheck {
       }
       return
     }
-    // Whether the model describes that version as the store does, or a step leads back from it; what follows is
+    // Checks that the model describes that version as the store does, or a step leads back from it; what follows is
     // planned when it is migrated.
     _ = try MigrationRoute(
       from: stored, history: [stored], to: model, steps, options.migration)

@@ -30,7 +30,7 @@ extension WorkBudget {
     private let time: Range<ContinuousClock.Instant>?
     /// The number of records done since it began.
     private var done = 0
-    /// The bytes of rows that a slice has at most: transactions wait for the medium meanwhile.
+    /// The bytes of rows that a slice has at most: transactions wait for the disk meanwhile.
     private static var sliceBytes: Int { 2 << 20 }
     /// The number of records in the first slice if time is bounded, from which the speed is measured.
     private static var firstCount: Int { 256 }

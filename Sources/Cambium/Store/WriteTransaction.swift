@@ -321,7 +321,7 @@ extension WriteTransaction {
 
   /// Runs `body`, and undoes its changes if it throws. Savepoints may be nested.
   ///
-  /// - Throws: what `body` throws.
+  /// - Throws: errors of `body`.
   public mutating func savepoint<Result: ~Copyable>(
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {

@@ -47,7 +47,7 @@ struct CSVReader {
         if let record = parser.take(bytes[parser.count...]) {
           return Entry(line: line, bytes: bytes, record: record)
         }
-        // Within quotes, a line goes on.
+        // Within quotes, a line continues.
         guard let more = try lines.next() else {
           let fault = JSONFault(reason: "a quote is never closed")
           return Entry(line: line, bytes: bytes, record: .failure(fault))
@@ -89,7 +89,7 @@ private struct CSVParser {
 
   /// Takes bytes up to the end of a line.
   ///
-  /// - Returns: the record; nil where the line ends within quotes.
+  /// - Returns: the record; nil if the line ends within quotes.
   mutating func take(_ bytes: ArraySlice<UInt8>) -> Result<CSVRecord, JSONFault>? {
     count += bytes.count
     for byte in bytes { take(byte) }

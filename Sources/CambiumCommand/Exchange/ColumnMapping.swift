@@ -44,7 +44,7 @@ struct ColumnMapping {
     (Array(fields.keys) + dates.keys).sorted().first { !columns.contains($0) }
   }
 
-  /// The field of a column, behind the composites that it is in; empty for one that is left out.
+  /// The field of a column, after the composites that it is in; empty for one that is left out.
   ///
   /// - Throws: where no field has its name.
   func path(of column: String) throws(JSONFault) -> [FieldShape] {

@@ -126,7 +126,7 @@ final class SourceImport {
     }
   }
 
-  /// - Returns: whether it was the last.
+  /// - Returns: True if it was the last.
   private func importBatch(into transaction: inout WriteTransaction) throws -> Bool {
     var left = batch ?? .max
     while left > 0 {

@@ -76,7 +76,7 @@ struct ImportReader {
       .invalid, "The export was cut off: its last line is missing. Nothing was imported.")
   }
 
-  /// - Returns: whether it was the last line.
+  /// - Returns: True if it was the last line.
   private mutating func take(
     _ line: [UInt8], _ transaction: inout WriteTransaction
   ) throws -> Bool {

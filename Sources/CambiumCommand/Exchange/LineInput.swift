@@ -36,7 +36,7 @@ final class LineInput {
     if buffer.starts(with: mark) { start = mark.count }
   }
 
-  /// How much of the file was read, from 0 to 1; nil where nobody knows.
+  /// How much of the file was read, from 0 to 1; nil if nobody knows.
   var fraction: Double? {
     size.map { Double(readCount - buffer.count + start) / Double(max(1, $0)) }
   }
@@ -81,7 +81,7 @@ final class LineInput {
     OutputFailure(message: "\(name) cannot be read: \(SystemErrorCode(rawValue: errno)).")
   }
 
-  /// The next line without its end; nil behind the last.
+  /// The next line without its end; nil after the last.
   func next() throws -> [UInt8]? {
     var searched = start
     while true {

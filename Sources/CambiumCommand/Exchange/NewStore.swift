@@ -13,7 +13,7 @@ struct NewStore {
   /// - Parameters:
   ///   - source: The store that it is a copy of, if any, which it cannot replace.
   ///   - like: The store whose directory has the permissions that the new one gets, which is made then.
-  ///   - replacing: Whether a store that is there already is replaced. What is no store is never.
+  ///   - replacing: True if a store that is there already is replaced. What is no store is never.
   ///   - hint: What to say to have it otherwise.
   init(
     at path: String, of source: String? = nil, like: String? = nil, replacing: Bool,

@@ -4,7 +4,7 @@ import Cambium
 enum SourceFormat: String, CaseIterable, Sendable {
   case csv, json, jsonl
 
-  /// By the ending of a file's name; nil where that says nothing.
+  /// By the ending of a file's name; nil if that says nothing.
   init?(of path: String) {
     switch path.split(separator: ".").last?.lowercased() {
     case "csv"?, "tsv"?: self = .csv

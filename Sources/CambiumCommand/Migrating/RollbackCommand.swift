@@ -27,7 +27,7 @@ struct RollbackCommand: ParsableCommand {
     let found = try PersistentStore.inspect(
       at: arguments.store, lastCommits: 0, options: arguments.reading)
     let kept = try target(of: found)
-    // The commit behind the kept state is the one that ended the migration.
+    // The commit after the kept state is the one that ended the migration.
     let commits = max(0, Int(clamping: found.sequence) - Int(clamping: kept.sequence) - 1)
     let loss = "\(Figures.count(commits, "commit")) since the migration"
     if dryRun {

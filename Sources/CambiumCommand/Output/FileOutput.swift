@@ -35,7 +35,7 @@ final class FileOutput {
   ///
   /// - Parameters:
   ///   - store: The store whose content is written.
-  ///   - overwriting: Whether a file of that name is replaced; otherwise it is refused, now and when it is closed.
+  ///   - overwriting: True if a file of that name is replaced; otherwise it is refused, now and when it is closed.
   static func create(_ path: String, of store: String, overwriting: Bool) throws -> FileOutput {
     if !overwriting, NewName.isTaken(path) { throw NewName.taken(path) }
     if let stream = try NewName.openStream(path) {
@@ -93,7 +93,7 @@ final class FileOutput {
 
 /// What has a name that is given for output.
 enum NewName {
-  /// Whether there is anything at `path`, be it a link to nothing.
+  /// True if there is anything at `path`, be it a link to nothing.
   static func isTaken(_ path: String) -> Bool {
     unsafe faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0
   }
@@ -102,7 +102,7 @@ enum NewName {
     CommandFailure(.refused, "\(path) already exists. Use --force to overwrite it.")
   }
 
-  /// Whether two paths lead to the same directory or file, by whatever names and links.
+  /// True if two paths lead to the same directory or file, by whatever names and links.
   static func isSame(_ path: String, _ other: String) -> Bool {
     var (status, otherStatus) = (stat(), stat())
     guard unsafe stat(path, &status) == 0, unsafe stat(other, &otherStatus) == 0 else {

@@ -53,7 +53,7 @@ final class ProgressBar {
   private var isVisible = false
 
   /// - Parameters:
-  ///   - fraction: From 0 to 1; nil where nobody knows.
+  ///   - fraction: From 0 to 1; nil if nobody knows.
   ///   - text: What is being done.
   func show(_ fraction: Double?, _ text: @autoclosure () -> String) {
     guard Terminal.showsProgress else { return }

@@ -83,7 +83,7 @@ private struct BlobContents {
 
   var count: Int { blob.count }
 
-  /// - Throws: `StoreError.corrupt`, `.missing`, `.io`, and what `body` throws.
+  /// - Throws: `StoreError.corrupt`, `.missing`, `.io`, and errors of `body`.
   func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
     let reader = try blob.reader()
     while let piece = try reader.read(upTo: 1 << 18) { try body(Array(piece)) }

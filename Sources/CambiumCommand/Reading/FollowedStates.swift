@@ -4,7 +4,7 @@ import Glibc
 extension PersistentStore {
   /// Calls `body` with each state that programs commit from now on, until the command is interrupted.
   ///
-  /// - Throws: As `refresh()`; what `body` throws.
+  /// - Throws: As `refresh()`; errors of `body`.
   func follow(_ body: (StoreSnapshot) throws -> Void) throws {
     while !Interruption.isRequested {
       StandardOutput.finish()

@@ -1,6 +1,6 @@
 import Cambium
 
-/// A record as it is in two states; nil where there is none.
+/// A record as it is in two states; nil if there is none.
 struct RecordDifference {
   private let shape: RecordShape
   private let old: DynamicRecord?

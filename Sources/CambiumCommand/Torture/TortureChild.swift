@@ -39,7 +39,7 @@ struct TortureChild: ~Copyable {
 
   /// Reads what it says until it ends, or for so many milliseconds.
   ///
-  /// - Returns: whether it has ended.
+  /// - Returns: True if it has ended.
   mutating func listen(milliseconds: Int32) -> Bool {
     let clock = ContinuousClock()
     let end = clock.now + .milliseconds(Int(milliseconds))
@@ -73,7 +73,7 @@ struct TortureChild: ~Copyable {
 
   /// Hears the last of it, and waits for its end.
   ///
-  /// - Returns: its status; nil where it was killed.
+  /// - Returns: its status; nil if it was killed.
   mutating func end() -> Int32? {
     while read() {}
     close(pipe)

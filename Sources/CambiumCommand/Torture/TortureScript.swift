@@ -29,7 +29,7 @@ struct TortureScript {
     }
   }
 
-  /// Whether the transaction is acknowledged when it is on the disk.
+  /// True if the transaction is acknowledged when it is on the disk.
   func isDurable(_ number: Int) -> Bool {
     var random = random(for: number)
     return random.next() >> 60 < 6
@@ -60,7 +60,7 @@ struct TortureModel {
 
   init(_ script: TortureScript) { self.script = script }
 
-  /// Goes on to the state after so many transactions.
+  /// Continues to the state after so many transactions.
   mutating func goOn(to count: Int) {
     while self.count < count {
       self.count += 1

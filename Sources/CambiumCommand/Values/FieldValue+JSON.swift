@@ -8,7 +8,7 @@ extension FieldValue {
   /// Writes the value of a field of a type, in pieces: of a blob as they are read, so that no blob is in memory as a
   /// whole.
   ///
-  /// - Throws: `StoreError.corrupt`, `.missing`, `.io`, and what `write` throws.
+  /// - Throws: `StoreError.corrupt`, `.missing`, `.io`, and errors of `write`.
   func writeJSON(of field: FieldShape, to write: (String) throws -> Void) throws {
     switch self {
     case .composite(let parts):
@@ -93,7 +93,7 @@ extension Blob {
 
   /// Writes the content, which is UTF-8, in pieces of whole characters.
   ///
-  /// - Throws: `StoreError.corrupt`, `.missing`, `.io`, and what `write` throws.
+  /// - Throws: `StoreError.corrupt`, `.missing`, `.io`, and errors of `write`.
   func writeText(to write: (String) throws -> Void) throws {
     let reader = try reader()
     var rest = Data()
@@ -109,10 +109,10 @@ extension Blob {
 
   /// Writes the content in pieces.
   ///
-  /// - Throws: `StoreError.corrupt`, `.missing`, `.io`, and what `write` throws.
+  /// - Throws: `StoreError.corrupt`, `.missing`, `.io`, and errors of `write`.
   func writeBase64(to write: (String) throws -> Void) throws {
     let reader = try reader()
-    // Three bytes are four letters, so pieces of such a size can stand one behind the other.
+    // Three bytes are four letters, so pieces of such a size can stand one after the other.
     while let piece = try reader.read(upTo: 3 << 16) { try write(piece.base64EncodedString()) }
   }
 }

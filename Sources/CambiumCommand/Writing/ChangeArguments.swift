@@ -16,7 +16,7 @@ struct ChangeArguments: ParsableArguments {
   /// Changes one record, in a transaction of its own, and prints what became of it.
   ///
   /// - Parameter body: Called with the transaction; returns the key of the record, and what became of it.
-  /// - Throws: What opening and writing the store throw, and what `body` throws: then nothing has changed.
+  /// - Throws: Errors of opening and writing the store, and what `body` throws: then nothing has changed.
   func change(
     _ body: (inout WriteTransaction, RecordShape) throws -> (
       key: [FieldValue], outcome: RecordOutcome

@@ -1,9 +1,9 @@
-/// A copy of one committed state as a store of its own, while commits go on.
+/// A copy of one committed state as a store of its own, while commits continue.
 ///
 ///     entries in order ─▶ full pages ─▶ sync, footer ─▶ log-1 ─▶ log-0, which makes it a store
 ///
 /// Nothing is read but the snapshot, so it may be of a store that another process writes to, or that is in memory. The
-/// copy is the same store at an earlier time: it has the same identity, and its commits go on behind the snapshot's.
+/// copy is the same store at an earlier time: it has the same identity, and its commits continue after the snapshot's.
 /// Its pages are full, and it has no garbage. Kept states are not copied: their pages would be most of it.
 struct Backup {
   private let snapshot: Snapshot
@@ -29,7 +29,7 @@ struct Backup {
   func run(
     into target: any FileSystem, salt: UInt64 = .random(in: 0 ... .max)
   ) throws(StoreError) -> BackupContents {
-    // It pins what is in no tree yet, which cursors read.
+    // It pins the overlays, which cursors read.
     defer { withExtendedLifetime(snapshot) {} }
     let state = snapshot.state
     let source = state.base.file.footer
@@ -86,7 +86,7 @@ struct Backup {
     return root
   }
 
-  /// Reads the nodes that were written back from the medium.
+  /// Reads the nodes that were written back from the disk.
   private static func check(
     _ reference: FooterReference, against footer: Footer, in target: any FileSystem
   ) throws(StoreError) {
@@ -110,7 +110,7 @@ extension Footer {
   }
 }
 
-/// What a backup holds.
+/// The contents of a backup.
 struct BackupContents: Equatable, Sendable {
   /// The last commit that is in it.
   let sequence: UInt64

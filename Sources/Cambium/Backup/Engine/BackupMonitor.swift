@@ -1,7 +1,7 @@
-/// Counts what a backup has copied, tells who wants to know, and ends it where they say so. For one thread.
+/// Counts what a backup has copied, reports progress to the caller, and ends the backup if the callback throws. For one thread.
 final class BackupMonitor {
   private(set) var progress = BackupProgress()
-  /// What whoever is told threw.
+  /// The error that the callback threw.
   private(set) var failure: (any Error)?
   private let tell: (BackupProgress) throws -> Void
   private let started = ContinuousClock.now

@@ -1,6 +1,6 @@
-/// The entries of one tree of a snapshot, in order, as what a merge adds to an empty tree.
+/// The entries of one tree of a snapshot, in order, as a merge adds them to an empty tree.
 ///
-/// Whoever has it keeps the snapshot.
+/// The owner must keep the snapshot.
 struct SnapshotInput: SortedInput, ~Copyable {
   private var cursor: LayeredCursor
   private let monitor: BackupMonitor

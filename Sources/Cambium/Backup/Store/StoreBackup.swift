@@ -10,7 +10,7 @@ extension PersistentStore {
   /// calling thread does the work.
   ///
   /// - Parameter progress: Called from time to time. It ends the backup by throwing.
-  /// - Throws: What `progress` throws; `StoreError.io` if there is anything at `path`; `.insideStore` if that is in
+  /// - Throws: Errors of `progress`; `StoreError.io` if there is anything at `path`; `.insideStore` if that is in
   ///   the directory of a store; `.corrupt`, `.full`, `.io`, `.closed`, `.forked`: then there is nothing at `path`.
   @discardableResult
   public func backUp(
@@ -54,10 +54,10 @@ extension PersistentStore {
 /// So `path` either does not exist or is a complete store.
 enum BackupRun {
   /// - Parameters:
-  ///   - access: Who may use the copy; its owner only without.
+  ///   - access: The users that may use the copy; without it, its owner only.
   ///   - tell: Is told how far it is, and ends it by throwing.
   ///   - copy: Copies the store into an empty directory.
-  /// - Throws: what `tell` and `copy` do; `.io(.fileExists, …)` where there is anything at `path`; `.insideStore`.
+  /// - Throws: errors of `tell` and `copy`; `.io(.fileExists, …)` where there is anything at `path`; `.insideStore`.
   static func run(
     to path: String, like access: DirectoryAccess?, _ tell: (BackupProgress) throws -> Void,
     _ copy: (PosixFileSystem, BackupMonitor) throws(StoreError) -> BackupContents
@@ -132,7 +132,7 @@ struct StoreBackup {
     return contents
   }
 
-  /// The segments that the state has blobs in, as they are, garbage included: what lies in them is compressed already, and
+  /// The segments that the state has blobs in, as they are, garbage included: their content is compressed already, and
   /// every place in the map holds in the copy.
   private func copyBlobs(to target: any FileSystem) throws(StoreError) -> Int {
     guard let blobs = state.blobs else { return 0 }

@@ -1,4 +1,4 @@
-/// Changes the map of blobs and what goes with it, in a transaction.
+/// Changes the map of blobs and the accounts with it, in a transaction.
 ///
 /// The map has a blob as long as a row refers to it, or while states are kept from before migrations, which may.
 struct BlobAccounts {

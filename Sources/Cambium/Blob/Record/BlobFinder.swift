@@ -5,7 +5,7 @@ final class BlobFinder {
   private let trees: TreeAccess?
   private let blobs: BlobTrees?
   private let segments: LocatedSegments?
-  /// Blobs that the state has no more: those that a transaction has let go of.
+  /// Blobs that the state has no more: those that a transaction has released.
   private let released: [BlobIdentity: BlobEntry]
   /// True if a blob that is gone is one that cannot be read, and no fault: old rows may refer to such.
   private let isOfOldRows: Bool

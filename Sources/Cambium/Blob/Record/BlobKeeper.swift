@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Keeps the files of a store's blobs, on a medium.
+/// Keeps the files of a store's blobs, on a disk.
 final class BlobKeeper: Sendable {
   private let files: BlobFiles
   private let removals = Atomic(0)
@@ -25,10 +25,10 @@ final class BlobKeeper: Sendable {
   /// All that are open, ascending.
   var openSegments: [UInt32] { files.openSegments.map(\.number) }
 
-  /// Sees to it that nothing is written to a segment any more. False where something in it is not committed yet.
+  /// Sees to it that nothing is written to a segment any more. False if something in it is not committed yet.
   func retire(_ segment: UInt32) -> Bool { files.retire(segment) }
 
-  /// What reads in the segments that are open now, also when they have been removed.
+  /// The readers of the segments that are open now, also when they have been removed.
   func located() -> LocatedSegments { LocatedSegments(files) }
 
   /// Begins a blob with an identity of its own.
@@ -52,14 +52,14 @@ final class BlobKeeper: Sendable {
     try files.copy(identity, from: place, in: batch)
   }
 
-  /// Keeps segments open for whoever reads in them, and no others.
+  /// Keeps segments open for their readers, and no others.
   func open(_ segments: [UInt32]) throws(StoreError) { try files.open(segments) }
   /// The same for those that are there and whole.
   func openReadable(_ segments: [UInt32]) throws(StoreError) { try files.openReadable(segments) }
   func release(but segments: [UInt32]) { files.release(but: segments) }
   func size(of segment: UInt32) throws(StoreError) -> UInt64 { try files.size(of: segment) }
 
-  /// Lets what is written next go on in a segment that ends where the accounts say.
+  /// Lets the next blobs continue in a segment that ends where the accounts say.
   func goOn(in segment: UInt32, end: UInt64) throws(StoreError) {
     try files.goOn(in: segment, end: end)
   }
@@ -90,7 +90,7 @@ final class BlobKeeper: Sendable {
     return room > lost ? room - lost : 0
   }
 
-  /// Removes a segment that nothing refers to. False where something in it is not committed yet.
+  /// Removes a segment that nothing refers to. False if something in it is not committed yet.
   func remove(_ segment: UInt32) throws(StoreError) -> Bool {
     guard files.retire(segment) else { return false }
     // Said before: who takes a state meanwhile takes it again.

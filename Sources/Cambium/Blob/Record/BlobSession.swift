@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The use of files of blobs by one transaction.
 ///
-/// It keeps what is written from being collected, has it on the medium before the commit is, and says afterwards
+/// It keeps the new blobs from being collected, has them on the disk before the commit is, and says afterwards
 /// which segments may have become garbage.
 final class BlobSession {
   let keeper: BlobKeeper
@@ -32,7 +32,7 @@ final class BlobSession {
   /// Notes that no blob of the map is left in a segment.
   func empty(_ segment: UInt32) { emptied.append(segment) }
 
-  /// Forces what the commit refers to to the medium.
+  /// Forces the blobs of the commit to the disk.
   ///
   /// - Throws: `.io`, `.full`: then there must be no commit.
   func sync() throws(StoreError) {
@@ -126,7 +126,7 @@ final class OpenedBlobs: Sendable {
   ///
   /// The files of blobs keep the directory locked until the last write has ended.
   ///
-  /// - Throws: what `closeEngine` does.
+  /// - Throws: errors of `closeEngine`.
   func close(with closeEngine: () throws(StoreError) -> Void) throws(StoreError) {
     do throws(StoreError) {
       try closeEngine()
@@ -146,7 +146,7 @@ final class OpenedBlobs: Sendable {
   }
 }
 
-/// A blob that was written and is in no record yet. It is kept from being collected for as long as anybody has it.
+/// A blob that was written and is in no record yet. It is kept from being collected for as long as the object exists.
 final class WrittenBlob: BlobSource {
   let content: BlobContent
   private let keeper: BlobKeeper

@@ -99,7 +99,7 @@ extension BlobIdentity {
 
 /// The part of a segment that blobs of the map take.
 struct SegmentAccount: Hashable, Sendable {
-  /// Behind the last blob that was ever committed in it.
+  /// After the last blob that was ever committed in it.
   var end: UInt64 = 0
   /// The bytes of blobs that are in the map.
   var live: UInt64 = 0
@@ -144,11 +144,11 @@ struct BlobHeader: Hashable, Sendable {
   let seed: BlobSeed
   /// The highest segment that ever had a blob in the map. No number is used again.
   var highest: UInt32
-  /// True if references are still to be counted anew, since rows were changed as wholes.
+  /// True if references are still to be counted again, since rows were changed as wholes.
   var isCountDue: Bool
   /// True if the map may have blobs that nothing refers to: the last reference was removed while a state was kept.
   var mayHaveUnreferenced = false
-  /// The commit in which they were last counted anew, which is none of a program's; 0 if they never were.
+  /// The commit in which they were last counted again, which is none of a program's; 0 if they never were.
   var countedIn: UInt64
 
   func encoded() -> [UInt8] {
@@ -176,7 +176,7 @@ struct BlobHeader: Hashable, Sendable {
     let flags = try reader.integer(UInt8.self)
     countedIn = try reader.integer(UInt64.self)
     guard flags <= 3, reader.remaining == 0 else {
-      throw reader.fault("what is said of all is \(flags)")
+      throw reader.fault("the header's flags are \(flags)")
     }
     isCountDue = flags & 1 != 0
     mayHaveUnreferenced = flags & 2 != 0
@@ -247,7 +247,7 @@ extension BlobTrees {
 
   /// Calls `body` with every blob of the map, in the order of identities, until it returns false.
   ///
-  /// - Throws: `.corrupt` (X1), `.io`, and what `body` throws.
+  /// - Throws: `.corrupt` (X1), `.io`, and errors of `body`.
   func forEach(
     in trees: TreeAccess,
     _ body: (BlobIdentity, BlobEntry) throws(StoreError) -> Bool

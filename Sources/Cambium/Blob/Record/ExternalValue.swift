@@ -98,7 +98,7 @@ struct BlobReference: Hashable, Sendable {
 extension RowLayout {
   /// Calls `body` with every reference in a row, column by column.
   ///
-  /// - Throws: `.corrupt` where the row is damaged, and what `body` throws.
+  /// - Throws: `.corrupt` where the row is damaged, and errors of `body`.
   func forEachReference(
     key: RawSpan, row: RawSpan, _ body: (BlobReference) throws(StoreError) -> Void
   ) throws(StoreError) {

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-// Rows with external fields: what is long is stored outside of them, and the accounts of blobs change with the rows.
+// Rows with external fields: long values are stored outside of them, and the accounts of blobs change with the rows.
 
 extension RecordWriter {
   /// Returns the accounts of a record's blobs, to be changed; nil if it has no external fields.
@@ -39,7 +39,7 @@ extension RecordWriter {
     return try settling.settle(key, row, over: old)
   }
 
-  /// Counts what a row refers to that takes the place of another.
+  /// Counts the references of a row that replaces another.
   ///
   /// - Parameters:
   ///   - old: Empty if there is none.
@@ -83,7 +83,7 @@ extension RecordWriter {
 
 extension BlobAccounts {
   /// - Parameter countsAll: True if references are counted that are more than before; else blobs only come into
-  ///   the map that are not in it: whoever makes trees that are no part of the state counts when they become one.
+  ///   the map that are not in it: the maker of trees outside of the state counts when they become a part of it.
   fileprivate func apply(
     _ changes: [BlobIdentity: Int], in order: [BlobIdentity], countsAll: Bool
   ) throws(StoreError) {

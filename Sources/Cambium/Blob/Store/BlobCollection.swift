@@ -9,7 +9,7 @@ extension PersistentStore {
   /// - Returns: True if there is more to do.
   /// - Complexity: O(blobs that are moved) and O(segments); O(blobs) once after states from before migrations were dropped, to
   ///   find the blobs that only they referred to. Other writers do not wait while blobs are looked for or copied.
-  /// - Throws: `StoreError.readOnly`, `.corrupt` if a blob to be moved is damaged, and what a commit throws. Blobs that
+  /// - Throws: `StoreError.readOnly`, `.corrupt` if a blob to be moved is damaged, and errors of a commit. Blobs that
   ///   were moved by then stay moved.
   @discardableResult
   public func collectBlobs(_ budget: BlobBudget = .unlimited) throws(StoreError) -> Bool {
@@ -73,7 +73,7 @@ private struct BlobCollection {
     return false
   }
 
-  /// Removes segments that no blob of the map is in: of blobs that nobody has put into a record.
+  /// Removes segments that no blob of the map is in: of blobs that were never put into a record.
   private func removeUnused() throws(StoreError) {
     let used = Set(try blobs.accounts(in: try store.backend.trees()).map(\.segment))
     let pinned = Set(keeper.pinnedSegments)
@@ -82,7 +82,7 @@ private struct BlobCollection {
     store.removeEmptiedSegments()
   }
 
-  /// The segment with the largest share of garbage, of those that are worth it; no stream goes on in it.
+  /// The segment with the largest share of garbage, of those that are worth it; no stream continues in it.
   private func nextSegment() throws(StoreError) -> UInt32? {
     var found: (segment: UInt32, share: Double)?
     for (segment, account) in try blobs.accounts(in: try store.backend.trees())
@@ -148,7 +148,7 @@ struct BlobGain {
 }
 
 extension PersistentStore {
-  /// Returns what `collectBlobs` gains if it rewrites the files of which this share is garbage.
+  /// Returns the bytes that `collectBlobs` gains if it rewrites the files of which this share is garbage.
   ///
   /// - Complexity: O(files of blobs).
   /// - Throws: `.corrupt`, `.io`, `.closed`, `.forked`.
@@ -275,7 +275,7 @@ extension PersistentStore {
 
 /// Counts the references to all blobs again after a migration or a rollback, which replace rows without counting.
 ///
-/// Both note in the same commit that the count is due. Until it is done nobody changes records:
+/// Both note in the same commit that the count is due. Until it is done no record changes:
 /// it is part of opening.
 struct BlobRecount {
   private let backend: any StoreBackend
@@ -298,7 +298,7 @@ struct BlobRecount {
   ///
   /// - Parameter entities: Of the store's present version.
   /// - Complexity: all rows with external fields are read, and all of the map.
-  /// - Throws: `.corrupt`, and what a commit throws: then it stays due.
+  /// - Throws: `.corrupt`, and errors of a commit: then it stays due.
   func runIfDue(_ entities: Entities) throws(StoreError) {
     guard !backend.isReadOnly, backend.blobs.keeper != nil else { return }
     let blobs = try BlobTrees(backend.names)

@@ -8,7 +8,7 @@ struct BlobOpening {
 
   /// Opens them where there are any, or a schema can have them.
   ///
-  /// Files that no state refers to go: nobody but a writer that was interrupted has left them.
+  /// Files that no state refers to are removed: only an interrupted writer can have left them.
   ///
   /// - Throws: `.corrupt`, `.missing`, `.newerFormat`, `.full`, `.io`.
   func open(for schema: Schema) throws(StoreError) {
@@ -76,7 +76,7 @@ struct BlobOpening {
     }
   }
 
-  /// Opens what a newer state has, and lets go of what it has no more.
+  /// Opens the segments of a newer state, and releases those that it no longer has.
   ///
   /// - Throws: as `open(for:)`.
   func refresh() throws(StoreError) {

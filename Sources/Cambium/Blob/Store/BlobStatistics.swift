@@ -67,7 +67,7 @@ extension BlobStatistics {
 }
 
 extension Int {
-  /// The sum, or the highest number there is: what is damaged may say anything.
+  /// The sum, or the highest number there is: damaged numbers may be anything.
   fileprivate func clampedSum(_ other: Int) -> Int {
     let (sum, overflows) = addingReportingOverflow(other)
     return overflows ? .max : sum

@@ -24,7 +24,7 @@ extension PersistentStore {
 
   /// Makes a blob of bytes. A short one stays in memory.
   ///
-  /// - Throws: as `makeBlobWriter`, and what its `append` does.
+  /// - Throws: as `makeBlobWriter`, and errors of its `append`.
   public func makeBlob(
     from data: Data, compression: BlobCompression = .standard, deduplicating: Bool = false
   ) throws(StoreError) -> Blob {
@@ -46,7 +46,7 @@ extension PersistentStore {
 
   /// Makes a blob of the pieces of an asynchronous sequence, as they come.
   ///
-  /// - Throws: as `makeBlob(from:)`, and what the sequence throws: then nothing is left of it.
+  /// - Throws: as `makeBlob(from:)`, and errors of the sequence: then nothing is left of it.
   nonisolated(nonsending)
     public func makeBlob<Pieces: AsyncSequence>(
       from pieces: Pieces, compression: BlobCompression = .standard, deduplicating: Bool = false

@@ -14,7 +14,7 @@ public struct AutomaticCompaction: Hashable, Sendable {
 
   public init() {}
 
-  /// The same with every number within its bounds. A share that is not a number counts as the least.
+  /// The conditions with every number within its bounds. A share that is not a number counts as the least.
   var bounded: AutomaticCompaction {
     var bounded = self
     bounded.beginsAt = beginsAt >= 0.01 ? min(beginsAt, 1) : 0.01
@@ -39,10 +39,10 @@ struct AutomaticCompactionState {
 }
 
 extension Engine {
-  /// Does a slice of a compaction, if one is due and nobody has the fold's turn. A failure is not thrown, but
-  /// told to the listener: nothing was lost, and what poisons the engine is seen by everybody.
+  /// Does a slice of a compaction, if one is due and the fold's turn is free. A failure is not thrown, but
+  /// reported to the listener: nothing was lost, and an error that poisons the engine is seen by all callers.
   ///
-  /// - Returns: whether it did anything.
+  /// - Returns: True if it did anything.
   func stepCompaction() -> Bool {
     guard let automatic = options.automaticCompaction, takeFoldTurnToCompact(automatic) else {
       return false
@@ -70,7 +70,7 @@ extension Engine {
     return true
   }
 
-  /// Whether to look closer. Once for a footer, from what it says of its trees. With the lock.
+  /// True if a closer look may pay. Once for a footer, from its aggregates of its trees. With the lock.
   private func isCompactionDue(_ options: AutomaticCompaction) -> Bool {
     let file = working.base.file
     if automatic.below != nil { return true }
@@ -83,7 +83,7 @@ extension Engine {
     return file.footer.garbageShare >= options.beginsAt
   }
 
-  /// What is to be done now; nil if nothing is, and then without the fold's turn, as after an error.
+  /// The work to be done now; nil if there is none, and then without the fold's turn, as after an error.
   private func dueRequest(
     _ options: AutomaticCompaction
   ) throws(StoreError) -> CompactionRequest? {
@@ -125,7 +125,7 @@ extension Engine {
     automatic.looked = working.base.file.reference
   }
 
-  /// What a page or a table of segments does not allow stays so until somebody looks at it; everything else, as a
+  /// A fault of a page or of a table of segments stays until someone looks at it; everything else, as a
   /// lack of space or descriptors, may be over later.
   private func pauseCompaction(after error: StoreError) {
     lock.lock()

@@ -1,5 +1,5 @@
-/// Tells work in the background whether commits come: it asks little of the medium at once then, as a commit's flush
-/// waits behind that.
+/// Tells work in the background whether commits come: it asks little of the disk at once then, as a commit's flush
+/// waits after that.
 final class CommitWatch: @unchecked Sendable {
   /// How often there must have been none, so that they are not expected any more.
   private static var patience: Int { 64 }
@@ -8,7 +8,7 @@ final class CommitWatch: @unchecked Sendable {
   private let signals: BackgroundSignals
   // Under the engine's lock:
   private var activity: UInt64
-  /// How often nobody had committed since the last time.
+  /// The number of looks in a row that found no new commit.
   private var quietCount = patience
 
   /// With the engine's lock.
@@ -18,7 +18,7 @@ final class CommitWatch: @unchecked Sendable {
     activity = signals.activity
   }
 
-  /// Whether somebody committed lately.
+  /// True if there were commits lately.
   func areFrequent() -> Bool {
     lock.lock()
     defer { lock.unlock() }
@@ -29,7 +29,7 @@ final class CommitWatch: @unchecked Sendable {
 }
 
 extension Engine {
-  /// What tells a slice whether commits come; nil where no threads work for the engine: there all is done in one
+  /// The watch that tells a slice whether commits come; nil if no threads work for the engine: there all is done in one
   /// order. With the fold's turn.
   func watchCommits() -> CommitWatch? {
     lock.lock()

@@ -1,4 +1,4 @@
-/// What a compaction goes over.
+/// The scope of a compaction.
 enum CompactionScope: UInt8, Sendable {
   /// All there is, so that all nodes become full.
   case whole = 1
@@ -6,10 +6,10 @@ enum CompactionScope: UInt8, Sendable {
   case segments = 2
 }
 
-/// Where a compaction goes on: what a footer says of it as pending work.
+/// Where a compaction continues: its entry among a footer's pending work.
 ///
-/// A pass goes over all trees in the order of their names, over each in the order of its keys, and moves what lies
-/// in its segments. What is before the place was moved already; what is written meanwhile lies in newer segments.
+/// A pass goes over all trees in the order of their names, over each in the order of its keys, and moves the pages
+/// in its segments. Pages before the place were moved already; pages that are written meanwhile lie in newer segments.
 struct CompactionPlace: Equatable, Sendable {
   /// The kind of pending work.
   static let kind: UInt16 = 1
@@ -20,7 +20,7 @@ struct CompactionPlace: Equatable, Sendable {
   /// The passes empty segments below this one: those that were there when the first began.
   let below: UInt32
   let segments: SegmentSet
-  /// The tree to go on with, or the next behind it.
+  /// The tree to continue with, or the next after it.
   var tree = ""
   /// The first key there that was not looked at.
   var key: [UInt8] = []
@@ -29,7 +29,7 @@ struct CompactionPlace: Equatable, Sendable {
 // MARK: - Bytes
 
 extension CompactionPlace {
-  /// The place that a footer has; nil where no compaction is pending.
+  /// The place that a footer has; nil if no compaction is pending.
   ///
   /// - Throws: `.corrupt`.
   init?(in footer: Footer, at position: PagePosition) throws(StoreError) {
@@ -71,7 +71,7 @@ extension CompactionPlace {
 }
 
 extension Footer {
-  /// Says where the compaction goes on, or that none is pending.
+  /// Says where the compaction continues, or that none is pending.
   mutating func setCompaction(_ place: CompactionPlace?) throws(StoreError) {
     pendingWork.removeAll { $0.kind == CompactionPlace.kind }
     guard let place else { return }

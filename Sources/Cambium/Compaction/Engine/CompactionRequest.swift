@@ -1,20 +1,20 @@
-/// What is asked of a compaction, slice by slice.
+/// The request of a compaction, slice by slice.
 struct CompactionRequest: Equatable, Sendable {
   var scope = CompactionScope.whole
-  /// Only segments below this one are emptied: what a compaction writes is not its own next work.
+  /// Only segments below this one are emptied: the pages that a compaction writes are not its own next work.
   var below = UInt32.max
   /// The share of a segment that must be garbage so that it is emptied, where not all are.
   var leastGarbage = 0.2
   /// The bytes of pages that a slice moves.
   var bytes = 32 << 20
 
-  /// What the segments that one pass empties together may have to be moved, where not all are emptied: so much
+  /// The bytes that one pass may move, if not all segments are emptied: so much
   /// more room is needed than for one.
   static var passBytes: UInt64 { 64 << 20 }
 }
 
 extension CompactionRequest {
-  /// The segments that the next pass is to empty; none where there is nothing to gain.
+  /// The segments that the next pass is to empty; none if there is nothing to gain.
   func segments(of usage: SpaceUsage) -> SegmentSet {
     switch scope {
     case .whole:
@@ -32,7 +32,7 @@ extension CompactionRequest {
   }
 
   /// The bytes that emptying the candidates gains: those that nothing reaches in them, less the header of a segment and the
-  /// footer of each slice, which come with what is moved.
+  /// footer of each slice, which come with the moved pages.
   func gain(of usage: SpaceUsage) -> UInt64 {
     let candidates = candidates(of: usage)
     let garbage = candidates.reduce(0) { $0 + $1.garbage }
@@ -58,9 +58,9 @@ extension CompactionRequest {
   }
 }
 
-/// What a slice of a compaction has done.
+/// The result of a slice of a compaction.
 struct CompactedSlice: Equatable, Sendable {
-  /// Of the pass: it may have been begun by somebody else.
+  /// Of the pass: another caller may have begun it.
   let scope: CompactionScope
   let below: UInt32
   /// The bytes that were written, with the footer's pages left out.
@@ -70,6 +70,6 @@ struct CompactedSlice: Equatable, Sendable {
   /// The bytes of segments that nothing needs any more.
   let releasedBytes: UInt64
   let releasedSegments: Int
-  /// Whether it was the last of its pass.
+  /// True if it was the last of its pass.
   let endsPass: Bool
 }

@@ -1,8 +1,8 @@
 /// A slice of a compaction: one merge over the base that moves pages out of segments, and the footer of that.
 ///
-///     merge ranges of trees ─▶ sync, footer ─▶ read back what was written, compare ─▶ to be made true
+///     merge ranges of trees ─▶ sync, footer ─▶ read back the new pages, compare ─▶ to be made true
 ///
-/// After an error it is of no more use, and what it appended is nobody's.
+/// After an error it is of no more use, and its appended pages belong to no state.
 struct CompactionSlice {
   private let base: PageFile
   private let request: CompactionRequest
@@ -49,7 +49,7 @@ struct CompactionSlice {
 // MARK: - Moving
 
 extension CompactionSlice {
-  /// Goes on from tree to tree as long as the budget lasts.
+  /// Continues from tree to tree as long as the budget lasts.
   private mutating func moveTrees() throws(StoreError) {
     var range = MergeRange(from: place.key, bytes: request.bytes)
     let first = try moveSchemas()
@@ -92,7 +92,7 @@ extension CompactionSlice {
   }
 }
 
-// MARK: - What was done
+// MARK: - The result
 
 extension CompactionSlice {
   private mutating func check(

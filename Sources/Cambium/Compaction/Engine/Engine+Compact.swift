@@ -1,9 +1,9 @@
-// A compaction moves what lives out of segments, so that they can be unlinked. It is done in slices, each under the
-// fold's turn; commits go on into the log, and folds go between slices. Where it is is in the footer, so it goes on
+// A compaction moves live pages out of segments, so that they can be unlinked. It is done in slices, each under the
+// fold's turn; commits continue into the log, and folds go between slices. Where it is is in the footer, so it continues
 // after a crash.
 
 extension Engine {
-  /// What the page segments hold.
+  /// The use of the page segments.
   ///
   /// - Throws: `.corrupt`, `.io`, `.closed`, `.forked`.
   func spaceUsage(droppingKept: Bool = false) throws(StoreError) -> SpaceUsage {
@@ -18,12 +18,12 @@ extension Engine {
     return working.base
   }
 
-  /// Does the next slice of a compaction: of the one that is pending, whoever began it, or of another.
+  /// Does the next slice of a compaction: of the one that is pending, even if another caller began it, or of a new one.
   ///
-  /// What is read is the same before and after.
+  /// Reads return the same before and after.
   ///
-  /// - Returns: nil where there is nothing to gain.
-  /// - Throws: `.full`, `.corrupt`, also where what was written is not what was read, `.limitExceeded`: then the slice
+  /// - Returns: nil if there is nothing to gain.
+  /// - Throws: `.full`, `.corrupt`, also if the pages read back differ from those written, `.limitExceeded`: then the slice
   ///   was not done. `.io` where something cannot be read or opened. A first of writing is not thrown: the slice begins
   ///   again, in another segment. A second in a row is, and poisons. `.poisoned`, `.closed`, `.forked`.
   func compact(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
@@ -34,9 +34,9 @@ extension Engine {
     }
   }
 
-  /// Does a slice, and gives back the fold's turn.
+  /// Does a slice, and releases the fold's turn.
   ///
-  /// - Returns: nil where it is to be tried again.
+  /// - Returns: nil if it is to be tried again.
   func takeSlice(_ request: CompactionRequest) throws(StoreError) -> SliceTaken? {
     do throws(StoreError) {
       let done = try runSlice(request)
@@ -57,7 +57,7 @@ extension Engine {
     let pending = try? CompactionPlace(in: base.footer, at: base.reference.position)
     let first = pending == nil ? try firstPlace(in: base, request) : nil
     guard let place = pending ?? first else { return nil }
-    // What is moved does not go where it comes from.
+    // Pages are not moved to the segments that they come from.
     if let end = appender.end, place.segments.contains(end.segment) {
       appender = appender.successor()
     }
@@ -70,7 +70,7 @@ extension Engine {
     return report
   }
 
-  /// Where the next pass begins; nil where there is nothing to gain.
+  /// Where the next pass begins; nil if there is nothing to gain.
   private func firstPlace(
     in base: PageFile, _ request: CompactionRequest
   ) throws(StoreError) -> CompactionPlace? {
@@ -85,7 +85,7 @@ extension Engine {
 // MARK: - The turn
 
 extension Engine {
-  /// Takes the fold's turn when no fold is under way. What is frozen is folded first, unless that cannot be done for
+  /// Takes the fold's turn when no fold is under way. A frozen overlay is folded first, unless that cannot be done for
   /// want of room, which a compaction may make.
   func takeFoldTurnToCompact() throws(StoreError) {
     lock.lock()
@@ -98,7 +98,7 @@ extension Engine {
         hasFoldTurn = true
         return
       } else {
-        // What keeps it from ending is seen above.
+        // An error that keeps it from ending is seen above.
         try? waitForFold()
       }
     }
@@ -118,7 +118,7 @@ extension Engine {
   }
 }
 
-/// What came of trying a slice: nil where there is nothing to gain.
+/// The outcome of trying a slice: nil if there is nothing to gain.
 struct SliceTaken {
   let done: CompactedSlice?
 }

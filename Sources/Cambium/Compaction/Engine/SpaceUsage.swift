@@ -1,5 +1,5 @@
-/// What the page segments of a state hold, from what its footer says, and the sizes of their files: what interrupted
-/// writers left behind a published end is garbage too.
+/// The use of the page segments of a state, from its footer and the sizes of their files: bytes that interrupted
+/// writers left after a published end are garbage too.
 struct SpaceUsage: Equatable, Sendable {
   /// Ascending by number.
   let segments: [SegmentUsage]
@@ -12,7 +12,7 @@ struct SpaceUsage: Equatable, Sendable {
     self.footerBytes = footerBytes
   }
 
-  /// - Parameter droppingKept: Whether states that are kept count as gone.
+  /// - Parameter droppingKept: True if states that are kept count as gone.
   /// - Complexity: O(segments), with a call for each; no page is read but the footers of kept states, and branches of pending work that this
   ///   version does not know.
   /// - Throws: `.corrupt`, `.io`.
@@ -37,7 +37,7 @@ struct SpaceUsage: Equatable, Sendable {
   var size: UInt64 { segments.reduce(0) { $0 + $1.size } }
   /// The bytes that the present state reaches.
   var liveBytes: UInt64 { segments.reduce(0) { $0 + $1.liveBytes } }
-  /// The bytes that nothing reaches, where they can be given back.
+  /// The bytes that nothing reaches, if they can be released.
   var garbage: UInt64 { segments.reduce(0) { $0 + ($1.isKept ? 0 : $1.garbage) } }
   /// The bytes that the present state does not reach, in segments that kept states are in.
   var keptBytes: UInt64 { segments.reduce(0) { $0 + ($1.isKept ? $1.garbage : 0) } }
@@ -48,19 +48,19 @@ struct SpaceUsage: Equatable, Sendable {
 }
 
 extension PageFile {
-  /// The page segments of the state, ascending by number, each as far as its file goes. Behind the published end there
+  /// The page segments of the state, ascending by number, each as far as its file goes. After the published end there
   /// are footers, pages that a writer is appending, and what interrupted writers left.
   ///
   /// - Complexity: O(segments), with a call for each.
   /// - Throws: `.io`.
   func segmentsOnDisk() throws(StoreError) -> [SegmentExtent] {
-    // Behind the last page there is the footer itself.
+    // After the last page there is the footer itself.
     let (own, end) = (reference.position.segment, UInt64(reference.endBlock))
     var segments: [SegmentExtent] = []
     for var extent in footer.segments where extent.kind == .pages {
       if extent.number == own { extent.end = max(extent.end, end) }
       let size = try pages.segments.entry(extent.number)?.segment.file.size(at: .segmentOpen) ?? 0
-      // However long a file is that somebody else made.
+      // However long a file is that another program made.
       let blocks = min(size / Layout.blockSize, Layout.segmentBlocksMax)
       extent.end = max(extent.end, UInt64(blocks))
       segments.append(extent)
@@ -72,12 +72,12 @@ extension PageFile {
   }
 }
 
-/// What one page segment holds.
+/// The use of one page segment.
 struct SegmentUsage: Equatable, Sendable {
   let number: UInt32
   let size: UInt64
   let liveBytes: UInt64
-  /// Whether a kept state or pending work is in it, so that it stays whatever is moved out of it.
+  /// True if a kept state or pending work is in it, so that it stays whatever is moved out of it.
   let isKept: Bool
 
   /// - Parameter blocks: More than a segment has count as those, whatever a footer says.

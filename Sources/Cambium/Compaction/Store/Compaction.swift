@@ -6,7 +6,7 @@ extension PersistentStore {
   /// resumes where this one stopped. The calling thread does the work, which may take minutes.
   ///
   /// - Parameter progress: Called after each slice. It ends the compaction by throwing.
-  /// - Throws: What `progress` throws; `StoreError.full` if there is not enough space (`.segments` needs less);
+  /// - Throws: Errors of `progress`; `StoreError.full` if there is not enough space (`.segments` needs less);
   ///   `.corrupt`, `.io`, `.poisoned`, `.readOnly`, `.closed`, `.forked`. Slices that were committed stay so.
   @discardableResult
   public func compact(
@@ -183,7 +183,7 @@ public struct CompactionPrediction: Hashable, Sendable {
   /// The bytes that the newest state does not reach, in files that are kept for states from before migrations. They are
   /// not reclaimed until those states are dropped.
   public let keptBytes: Int
-  /// The bytes that the files of pages will be smaller by, with what a compaction writes beside the live pages taken off. If
+  /// The bytes that the files of pages will be smaller by, less the bytes that a compaction writes beside the live pages. If
   /// pages are not full, a whole compaction gains more, which is not known without reading them.
   public let gain: Int
   /// The bytes of the store's files of blobs.
@@ -262,7 +262,7 @@ public struct CompactionReport: Hashable, Sendable {
   public internal(set) var elapsed = Duration.zero
 }
 
-/// A compaction from its first slice to its last: one that is pending is gone on with.
+/// A compaction from its first slice to its last: one that is pending is resumed.
 struct CompactionRun {
   private let engine: Engine
   private let bytesPerSecond: Int?
@@ -289,10 +289,10 @@ struct CompactionRun {
   /// Does the next slice.
   ///
   /// - Returns: false if there is nothing more to do, or it would gain too little.
-  /// - Throws: what `Engine.compact` does.
+  /// - Throws: errors of `Engine.compact`.
   mutating func step() throws(StoreError) -> Bool {
     guard isWanted, let slice = try engine.compact(request) else { return false }
-    // What was pending was begun before this: what that wrote is as good as what this would.
+    // The pending one was begun before this: its pages are as good as those that this would write.
     if slice.scope == request.scope { request.below = min(request.below, slice.below) }
     report.slices += 1
     report.entries += slice.entries
@@ -337,7 +337,7 @@ extension CompactionRun {
     return try run.end()
   }
 
-  /// Puts what was committed into the trees first: records that were deleted are not moved, and on a disk that is almost
+  /// Folds all commits first: records that were deleted are not moved, and on a disk that is almost
   /// full there may be space for the others alone. Without space for that, moving may make some.
   private static func foldWhatFits(_ engine: Engine) throws(StoreError) {
     do throws(StoreError) { try engine.foldEverything() } catch {
@@ -347,7 +347,7 @@ extension CompactionRun {
 
   /// Does as much of it as the budget allows.
   ///
-  /// - Returns: whether there is more to do.
+  /// - Returns: True if there is more to do.
   static func run(
     _ engine: Engine, _ options: CompactionOptions, within budget: WorkBudget
   ) throws(StoreError) -> Bool {

@@ -1,8 +1,8 @@
-/// Work that takes long, on a thread of its own: the threads that tasks share are few, and must not wait for a medium.
+/// Work that takes long, on a thread of its own: the threads that tasks share are few, and must not wait for a disk.
 enum LongWork {
   /// Runs `body`, which looks at the pause between its parts: so the task's cancellation ends it there.
   ///
-  /// - Throws: what `body` does; `CancellationError`; `.io` if the system has no more threads.
+  /// - Throws: errors of `body`; `CancellationError`; `.io` if the system has no more threads.
   nonisolated(nonsending)
     static func run<Result: Sendable>(
       name: String, _ body: @escaping @Sendable (Pause) throws -> Result

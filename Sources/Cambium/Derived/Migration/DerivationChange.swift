@@ -1,8 +1,8 @@
-// What a step does to derived fields: which of them have to be computed again.
+// The effects of a step on derived fields: which of them have to be computed again.
 
 extension SchemaChange {
   /// Returns the numbers of the new version's records whose derived fields may have other values after the step than rows
-  /// have that are converted: those that are derived for the first time, or in another way, or of what the step changes.
+  /// have that are converted: those that are derived for the first time, or in another way, or of values that the step changes.
   ///
   /// - Parameter unknown: The records that closures of the step make.
   func underived(_ unknown: UnknownRecords = UnknownRecords()) -> Set<UInt32> {
@@ -127,7 +127,7 @@ extension RecordChange {
     }
   }
 
-  /// Returns true if records may have other values in what is derived of them.
+  /// Returns true if records may have other derived values.
   fileprivate func changesValues(of derivation: DerivationSchema) -> Bool {
     [derivation.referenceNumber, derivation.sourceNumber].contains { number in
       guard let field = new.field(number) else { return false }

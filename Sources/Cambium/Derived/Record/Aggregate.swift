@@ -209,7 +209,7 @@ extension DecimalParts {
   /// Returns the sum of two decimals; nil if it would be rounded.
   fileprivate static func exactSum(_ one: DecimalParts, _ other: DecimalParts) -> DecimalParts? {
     if one.isNaN || other.isNaN { return .nan }
-    // What was rounded does not lead back to both.
+    // A rounded sum does not lead back to both.
     guard let total = sum(one, other), sum(total, other.negated) == one,
       sum(total, one.negated) == other
     else { return nil }

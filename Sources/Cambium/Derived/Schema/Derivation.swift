@@ -161,7 +161,7 @@ extension DerivationSchema: CustomStringConvertible {
 // MARK: - From a declaration
 
 extension Derivation {
-  /// Finds what a declaration names, in a record with its kinds and inverses. The numbers of other records are not known
+  /// Finds the fields that a declaration names, in a record with its kinds and inverses. The numbers of other records are not known
   /// yet, nor are the names of their fields those that they are stored by.
   ///
   /// - Parameter composite: The composite that the field is declared in; nil for the record itself.
@@ -313,7 +313,7 @@ extension FieldSchema {
 }
 
 extension DescribedField {
-  /// The same of a described field; nil also of an optional one.
+  /// The value of a described field that derives nothing; nil also for an optional one.
   var underived: FieldValue? {
     guard let derivation, derivation.kind != .modificationDate, !isOptional else { return nil }
     return type.underived

@@ -12,7 +12,7 @@ package enum JSONForm: Sendable {
 extension FieldValue {
   /// Reads the value of a field from JSON.
   ///
-  /// - Throws: what is wrong with it, in words.
+  /// - Throws: The fault, in words.
   package init(
     _ json: JSONValue, of field: FieldShape, form: JSONForm = .export
   ) throws(JSONFault) {

@@ -1,6 +1,6 @@
 /// Why a text is no JSON, or not what it should be.
 package struct JSONFault: Error, CustomStringConvertible {
-  /// From 1; nil where it is the text as a whole.
+  /// From 1; nil if it is the text as a whole.
   package var line: Int?
   package let reason: String
 

@@ -1,4 +1,4 @@
-/// The numbers of sources that an import has read, by what became of them.
+/// The numbers of sources that an import has read, by their outcome.
 public struct ImportReport: Hashable, Sendable {
   /// Sources of which new records were made.
   public var inserted = 0

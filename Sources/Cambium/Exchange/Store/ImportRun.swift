@@ -221,7 +221,7 @@ extension ImportRun {
   /// Moves to the next source, and finds its record.
   ///
   /// - Returns: The number of the source, counted as the identifiers were added; nil after the last.
-  /// - Throws: `.corrupt`, `.io`, what a transaction that spills throws.
+  /// - Throws: `.corrupt`, `.io`, errors of a transaction that spills.
   @usableFromInline
   func next() throws(StoreError) -> Int? {
     unsafe position += 1
@@ -394,7 +394,7 @@ extension ImportRun {
     }
     if unsafe writtenCount == Self.sortedCountMin { try sortWrites() }
     let isFound = unsafe isFound
-    // What was looked up need not be looked up again.
+    // Rows that were looked up need not be looked up again.
     let known: [UInt8]? =
       unsafe isChanged || !isFound && field != nil ? nil : isFound ? storedRow : []
     try writer.write(

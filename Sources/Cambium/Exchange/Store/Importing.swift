@@ -1,7 +1,7 @@
 // Finding or making the records of things that come from elsewhere.
 
 extension WriteTransaction {
-  /// Imports sources: finds the record of each by an identifier, and writes what `make` makes of both.
+  /// Imports sources: finds the record of each by an identifier, and writes the result of `make`.
   ///
   /// ```swift
   /// let report = try transaction.importRecords(Item.self, from: rows, id: \.sku) { source, existing in
@@ -30,8 +30,8 @@ extension WriteTransaction {
   ///   10,000 sources follow the first thousand writes, and the type has at most eight records for each of them, the other
   ///   writes are sorted and merged into the store when the transaction commits, as those of a large transaction are.
   /// - Throws: `StoreError.invalidQuery` if `uniqueID` is not unique, or if it is nil and the primary key has several parts;
-  ///   `.invalidValue` if `make` returns a record with another primary key; as `save(_:onConflict:)`; what `id`, `preProcess`
-  ///   and `make` throw: then nothing is imported.
+  ///   `.invalidValue` if `make` returns a record with another primary key; as `save(_:onConflict:)`; errors of `id`, `preProcess`
+  ///   and `make`: then nothing is imported.
   @inlinable
   @discardableResult
   public mutating func importRecords<
@@ -47,7 +47,7 @@ extension WriteTransaction {
     ) { _, source, existing in try make(source, existing) }
   }
 
-  /// Imports sources with the transaction at hand, so that what a source contains can be imported before its own record.
+  /// Imports sources with the transaction at hand, so that the contents of a source can be imported before its own record.
   ///
   /// ```swift
   /// try transaction.importRecords(Order.self, from: orders, id: \.number) { transaction, source, existing in
@@ -238,8 +238,8 @@ extension PropertyReference {
 // MARK: - In a transaction of its own
 
 extension PersistentStore {
-  /// Imports sources, in a transaction of its own: finds the record of each by an identifier, and writes what `make` makes
-  /// of both.
+  /// Imports sources, in a transaction of its own: finds the record of each by an identifier, and writes the result
+  /// of `make`.
   ///
   /// - Parameters:
   ///   - sources: Things of any type. All of them are in memory until the import ends.

@@ -16,7 +16,7 @@ extension WriteTransaction {
   /// Adds records without their Swift type, as a source gives them. Fields that are not named get their defaults.
   ///
   /// If the type has no records yet, no blobs, hierarchies or derived fields, and no lists of references or bounds, nothing
-  /// is looked up while records come: their rows and index entries are sorted, and what has to be unique is counted in the
+  /// is looked up while records come: their rows and index entries are sorted, and unique values are compared in the
   /// end. References are checked when the transaction commits, in one pass. Otherwise each record is inserted.
   ///
   /// - Parameters:
@@ -26,7 +26,7 @@ extension WriteTransaction {
   ///   - next: Gives each of the fields its value in the next record; returns false if there are no more.
   /// - Returns: The number of records.
   /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.duplicateKey`, `.uniqueConflict`, `.relationCount`,
-  ///   `.limitExceeded`, what `next` throws: then none is added. `.corrupt`, `.full`, `.io`.
+  ///   `.limitExceeded`, errors of `next`: then none is added. `.corrupt`, `.full`, `.io`.
   package mutating func load(
     record name: String, fields: [String], expecting count: Int,
     from next: (inout LoadedValues) throws -> Bool

@@ -49,7 +49,7 @@ internal import Glibc
   }
 }
 
-/// What a new thread is to do, on its way there.
+/// The work of a new thread, on its way there.
 private final class ThreadBody: Sendable {
   let name: String
   let run: @Sendable () -> Void

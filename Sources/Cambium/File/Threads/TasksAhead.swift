@@ -24,12 +24,12 @@ final class TasksAhead<Task: CrewTask> {
   /// True if none is under way.
   var isEmpty: Bool { tasks.isEmpty }
 
-  /// Whether another task may be submitted before the first is taken.
+  /// True if another task may be submitted before the first is taken.
   var hasRoom: Bool { tasks.count < window }
 
   /// Returns a task that is not under way.
   ///
-  /// - Throws: what making one does.
+  /// - Throws: errors of making one.
   func spare() throws(StoreError) -> Task {
     if let spare = spares.popLast() { return spare }
     return try make()

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// Something that threads wait for while they hold one `ThreadLock`.
 ///
-/// A pthread condition. A wait may end without anybody having signalled, so a waiter looks whether
-/// what it waits for has come, and waits again where it has not. Time is that of the monotonic clock:
+/// A pthread condition. A wait may end without a signal, so a waiter looks whether
+/// its condition is true, and waits again if it is not. Time is that of the monotonic clock:
 /// setting the clock on the wall moves no deadline.
 @safe package final class ThreadCondition: @unchecked Sendable {
   /// Kept, as waiting unlocks it.
@@ -26,7 +26,7 @@ internal import Glibc
     unsafe condition.deallocate()
   }
 
-  /// Lets go of the lock, which the caller holds, until there is a signal; then takes it again.
+  /// Releases the lock, which the caller holds, until there is a signal; then takes it again.
   package func wait() {
     unsafe pthread_cond_wait(condition, lock.mutex)
     #if DEBUG
@@ -34,7 +34,7 @@ internal import Glibc
     #endif
   }
 
-  /// The same, for no longer than `duration`.
+  /// Releases the lock until there is a signal, for no longer than `duration`; then takes it again.
   ///
   /// - Returns: false if the time ran out.
   package func wait(atMost duration: Duration) -> Bool {
@@ -59,7 +59,7 @@ extension timespec {
     var now = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &now)
     let (seconds, attoseconds) = duration.components
-    // Whoever would wait for longer than thirty years waits for thirty years.
+    // A wait of more than thirty years is one of thirty years.
     if seconds >= 1_000_000_000 { return timespec(tv_sec: now.tv_sec + 1_000_000_000, tv_nsec: 0) }
     if duration <= .zero { return now }
     let nanoseconds = now.tv_nsec + Int(attoseconds / 1_000_000_000)

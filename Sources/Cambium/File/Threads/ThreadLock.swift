@@ -7,8 +7,8 @@ internal import Glibc
 @safe package final class ThreadLock: @unchecked Sendable {
   let mutex: UnsafeMutablePointer<pthread_mutex_t>
   #if DEBUG
-    /// What a test does before a thread takes the lock, so as to hold it there; set before the lock is shared. Only
-    /// where nobody minds what it costs.
+    /// Called by tests before a thread takes the lock, to hold it there; set before the lock is shared. Only
+    /// in debug builds.
     package var beforeLocking: (@Sendable () -> Void)?
 
     /// Lets a test hold a thread that was woken, before it has the lock again.
@@ -24,7 +24,7 @@ internal import Glibc
     unsafe mutex.initialize(to: pthread_mutex_t())
     var attributes = pthread_mutexattr_t()
     unsafe pthread_mutexattr_init(&attributes)
-    // What it guards takes less time than going to sleep and being woken: who finds it taken looks again a
+    // Guarded work takes less time than going to sleep and being woken: a thread that finds it taken looks again a
     // few times first.
     unsafe pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
     unsafe pthread_mutex_init(mutex, &attributes)
@@ -47,7 +47,7 @@ internal import Glibc
     unsafe pthread_mutex_unlock(mutex)
   }
 
-  /// Lets go of the lock for as long as it takes other threads that could run to do so.
+  /// Releases the lock for as long as it takes other threads that could run to do so.
   package func yield() {
     unlock()
     sched_yield()

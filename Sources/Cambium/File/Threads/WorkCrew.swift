@@ -11,11 +11,11 @@ class CrewTask: @unchecked Sendable {
 
   init() {}
 
-  /// Does the work, on whichever thread. Only what it leaves in the task tells how it went.
+  /// Does the work, on whichever thread. Its result is left in the task.
   func perform() {}
 }
 
-/// Threads that work beside those who need the results.
+/// Threads that work beside those that need the results.
 ///
 /// They only help: a task that no thread has begun is done by the thread that asks for its result. So nothing depends on
 /// there being any threads, and none is started before there is work for several.
@@ -42,7 +42,7 @@ class WorkCrew: @unchecked Sendable {
   /// for the next. The bound is what keeps a stream within 16 MiB on a machine of many cores.
   var window: Int { min(2 * size + 2, 16) }
 
-  /// Whether this is a forked child, which has none of the threads, and maybe a lock that nobody gives back.
+  /// True if this is a forked child, which has none of the threads, and maybe a lock that no thread releases.
   var isForked: Bool { forks.isForked }
 
   /// Has the task done by and by.
@@ -51,10 +51,10 @@ class WorkCrew: @unchecked Sendable {
     board.post(task)
   }
 
-  /// Returns when a submitted task is done; does it where nobody has begun it.
+  /// Returns when a submitted task is done; does it if no thread has begun it.
   func finish(_ task: CrewTask) { finish(task, doingMeanwhile: EmptyCollection<CrewTask>()) }
 
-  /// Returns when a submitted task is done; does it where nobody has begun it.
+  /// Returns when a submitted task is done; does it if no thread has begun it.
   ///
   /// - Parameter others: Tasks that the caller does while another thread does this one, unless they are begun already.
   func finish<Others: Sequence>(_ task: CrewTask, doingMeanwhile others: Others)
@@ -67,12 +67,12 @@ class WorkCrew: @unchecked Sendable {
     board.wait(for: task)
   }
 
-  /// Returns when nobody does or will do a submitted task.
+  /// Returns when no thread does or will do a submitted task.
   func withdraw(_ task: CrewTask) {
     if !board.claim(task) { board.wait(for: task) }
   }
 
-  /// Where the system gives out fewer threads, those who wait do more.
+  /// Where the system gives out fewer threads, the waiting threads do more.
   private func startThreads() {
     for _ in 0..<size {
       _ = try? BackgroundThread(name: name) { [board] in board.work() }
@@ -80,7 +80,7 @@ class WorkCrew: @unchecked Sendable {
   }
 }
 
-/// The tasks that nobody has begun, and who waits for what. The threads keep it, and not the crew, which ends
+/// The tasks that are not begun, and their waiters. The threads keep it, and not the crew, which ends
 /// them when it goes.
 private final class TaskBoard: @unchecked Sendable {
   private let lock = ThreadLock()
@@ -96,7 +96,7 @@ private final class TaskBoard: @unchecked Sendable {
     done = ThreadCondition(lock)
   }
 
-  /// Whether this is the first who asks.
+  /// True on the first call.
   func startsThreads() -> Bool {
     lock.lock()
     defer { lock.unlock() }
@@ -112,7 +112,7 @@ private final class TaskBoard: @unchecked Sendable {
     posted.signal()
   }
 
-  /// Takes the task from the board; false if somebody has already.
+  /// Takes the task from the board; false if another thread has it already.
   func claim(_ task: CrewTask) -> Bool {
     lock.lock()
     defer { lock.unlock() }

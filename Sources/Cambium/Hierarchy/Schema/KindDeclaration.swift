@@ -86,7 +86,7 @@ struct Ancestor: Sendable {
 
 /// One struct of those that contain each other in a value of a kind.
 struct TypeLevel: Sendable {
-  /// Nil where no type stands for it.
+  /// Nil if no type stands for it.
   let type: (any Record.Type)?
   /// The number of its ancestors, which the fields that it declares have, too.
   let generation: Int

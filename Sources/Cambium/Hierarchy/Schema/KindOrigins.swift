@@ -1,4 +1,4 @@
-/// A record of a version, or a kind of it: what one type stands for.
+/// A record of a version, or a kind of it: the place that one type stands for.
 struct TypePlace: Hashable, Sendable {
   let record: String
   /// The name of the kind's composite; nil for the record itself.
@@ -66,7 +66,7 @@ struct VersionOutline {
 
   func record(named name: String) -> Record? { records.first { $0.name == name } }
 
-  /// All records and kinds, with what each was called before.
+  /// All records and kinds, with the former name of each.
   fileprivate var types: [(place: TypePlace, renamingID: String?)] {
     records.flatMap { record in
       [(TypePlace(record: record.name, kind: nil), record.renamingID)]
@@ -138,7 +138,7 @@ extension TypePlace {
   }
 }
 
-// MARK: What was what
+// MARK: Origins
 
 extension KindOrigins {
   private mutating func find() {
@@ -271,7 +271,7 @@ private struct FieldTracing {
   mutating func trace() {
     traceKey()
     var taken = Set(names.values)
-    // Fields of the innermost kinds first: those of the record take what is left.
+    // Fields of the innermost kinds first: those of the record take the remaining ones.
     let fields = new.fields.filter { $0.role == .field }
       .sortedRarely { ($0.composite?.utf8.count ?? 0) > ($1.composite?.utf8.count ?? 0) }
     for isStated in [true, false] {
@@ -285,7 +285,7 @@ private struct FieldTracing {
         }
       }
     }
-    // What a composite has goes with it.
+    // The fields of a composite go with it.
     for field in fields.reversed() where names[field.name] == nil {
       guard let composite = field.composite, let before = names[composite],
         new.field(named: composite)?.role == .field
@@ -303,7 +303,7 @@ private struct FieldTracing {
     }
   }
 
-  /// What the name of a field may have begun with; nil if it is a part of a composite or of a kind that is new.
+  /// The prefixes that the name of a field may have had; nil if it is a part of a composite or of a kind that is new.
   private func prefixes(of field: VersionOutline.Field) -> [String]? {
     scopes[field.composite ?? ""]?.line.map { place in place.kind.map { $0 + "." } ?? "" }
   }
@@ -361,7 +361,7 @@ extension VersionOutline {
 }
 
 extension KindOrigins {
-  /// What an older version's records and kinds are in a newer one, by names and numbers alone: for the way back, of which no
+  /// The records and kinds of an older version in a newer one, by names and numbers alone: for the path back, of which no
   /// description says anything.
   init(back new: Schema, since old: Schema) {
     var ancestors: [String: String] = [:]

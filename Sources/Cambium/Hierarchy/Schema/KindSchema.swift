@@ -127,7 +127,7 @@ extension RecordSchema {
     return record
   }
 
-  /// Throws unless kinds are what they can be (D2).
+  /// Throws unless the kinds are possible (D2).
   func validateKinds() throws(SchemaFault) {
     guard zip(kinds, kinds.dropFirst()).allSatisfy({ $0.composite < $1.composite }) else {
       throw fault("its kinds are out of order")

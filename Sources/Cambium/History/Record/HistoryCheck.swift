@@ -14,7 +14,7 @@ extension RecordCheck {
     if let floor, floor > last {
       let key: [UInt8] = []
       throw .historyFault(
-        key.rawSpan, "it begins behind commit \(floor), and the last commit is \(last)")
+        key.rawSpan, "it begins after commit \(floor), and the last commit is \(last)")
     }
     let cursor = try trees.cursor(in: slot)
     var before: HistoryKey?
@@ -30,10 +30,10 @@ extension RecordCheck {
         guard key.sequence <= last else {
           throw .historyFault(cursor.key, "there is no such commit: the last is \(last)")
         }
-        // What is not above the floor may be there in part.
+        // Commits that are not above the floor may be incomplete.
         let previous = before.map { max($0.sequence, floor) } ?? floor
         guard key.sequence == previous || key.sequence - 1 == previous else {
-          throw .historyFault(cursor.key, "the commits behind \(previous) are missing")
+          throw .historyFault(cursor.key, "the commits after \(previous) are missing")
         }
         let part = try cursor.readHistoryPart(&isOn)
         try check(part, key, after: before, &described)

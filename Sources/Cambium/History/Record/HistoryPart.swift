@@ -1,5 +1,5 @@
 /// A part of a commit in the history, put together: the first says when the commit was made and by whom, and
-/// all have changes, one behind the other. `FORMAT.md`, “History”, has it byte by byte.
+/// all have changes, one after the other. `FORMAT.md`, “History”, has it byte by byte.
 struct HistoryPart {
   private(set) var bytes: [UInt8] = []
 
@@ -20,7 +20,7 @@ struct HistoryPart {
     if let author { bytes.append(bytes32: Array(author.utf8).rawSpan) }
   }
 
-  /// A part behind the first.
+  /// A part after the first.
   init() {}
 
   /// Creates a part that is a piece of the old row of the change before.
@@ -58,7 +58,7 @@ struct HistoryPart {
 }
 
 extension [UInt8] {
-  /// Appends bytes behind their length.
+  /// Appends bytes after their length.
   fileprivate mutating func append(bytes32 run: RawSpan) {
     append(integer: UInt32(run.byteCount))
     append(run)
@@ -131,7 +131,7 @@ struct HistoryPartReader: ~Escapable {
   }
 }
 
-/// A part of a commit as it is stored, with the pieces of an old row behind it.
+/// A part of a commit as it is stored, with the pieces of an old row after it.
 struct StoredHistoryPart {
   /// Those of the part, and of the pieces.
   var keys: [HistoryKey]

@@ -1,5 +1,5 @@
-/// The blobs that old rows in a history refer to. The map of blobs counts these references like those of present rows, so that what
-/// was deleted or replaced can come back as long as the history has it.
+/// The blobs that old rows in a history refer to. The map of blobs counts these references like those of present rows, so that values that
+/// were deleted or replaced can come back as long as the history has them.
 final class HistoryReferences {
   private let entities: Entities
   private let schemas: () throws(StoreError) -> [Schema]
@@ -16,7 +16,7 @@ final class HistoryReferences {
   /// Calls `body` with every reference of every old row.
   ///
   /// - Complexity: O(bytes of the history).
-  /// - Throws: `.corrupt` (H1), `.io`, and what `body` throws.
+  /// - Throws: `.corrupt` (H1), `.io`, and errors of `body`.
   func forEachReference(
     in trees: TreeAccess, _ body: (BlobReference) throws(StoreError) -> Void
   ) throws(StoreError) {

@@ -1,7 +1,7 @@
-/// Writes what a transaction changed into the history, within the transaction, and takes out what is too old.
+/// Writes the changes of a transaction into the history, within the transaction, and purges old entries.
 ///
 /// Every commit has its entry, also one that changes no record: so it shows where commits were made by whom
-/// keeps no history. The history then begins anew behind them.
+/// keeps no history. The history then starts again after them.
 struct HistoryWriter {
   private let trees: TransactionTrees
   private let slot: TreeSlot
@@ -95,7 +95,7 @@ extension HistoryWriter {
     try trees.put(key.rawSpan, value.rawSpan, in: slot)
   }
 
-  /// Has the history begin behind the commit, where there is one: what came before leads to another state.
+  /// Has the history begin after the commit, if there is one: entries before it lead to another state.
   func beginAnew() throws(StoreError) {
     guard var floor = try HistoryFloor.state(TreeAccess.transaction(trees), slot) else { return }
     floor.commit = sequence
@@ -127,10 +127,10 @@ extension HistoryWriter {
 // MARK: Taking out
 
 extension HistoryWriter {
-  /// Takes out some of what is too old, if there is any.
+  /// Purges some of the entries that are too old.
   ///
   /// - Parameter added: How many entries the commit has added.
-  /// - Complexity: a lookup and what it takes out.
+  /// - Complexity: A lookup, and O(entries that it purges).
   func purge(_ retention: Retention, now: Double, added: Int) throws(StoreError) {
     try purge(atMost: Self.slice + 2 * added) { sequence, date in
       if let commits = retention.commits, self.sequence - sequence >= commits { return true }

@@ -28,7 +28,7 @@ extension StoreSnapshot {
   /// The place in the history after this state, from which to read the commits that follow.
   public var historyCursor: HistoryCursor { HistoryCursor(sequence, of: identity) }
 
-  /// What the history keeps; nil if the store keeps none.
+  /// The extent of the history; nil if the store keeps none.
   ///
   /// - Complexity: O(1).
   /// - Throws: `StoreError.corrupt`, `.io`.
@@ -43,7 +43,7 @@ extension StoreSnapshot {
   }
 }
 
-/// What the history of a store keeps: how far back it reaches, and from where on commits can be undone.
+/// The extent of a store's history: how far back it reaches, and from where on commits can be undone.
 public struct HistoryExtent: Hashable, Sendable {
   /// The place before the oldest commit that is kept. `history(since:)` of an earlier place throws `.historyExpired`.
   public let start: HistoryCursor
@@ -110,7 +110,7 @@ final class HistoryKeeping: @unchecked Sendable {
     self.options = options
   }
 
-  /// Writes what a transaction has changed, unless that is nothing.
+  /// Writes the changes of a transaction, if there are any.
   ///
   /// - Throws: `.corrupt`, `.full`, `.io`.
   func write(_ writer: RecordWriter, of entities: Entities, author: String?) throws(StoreError) {

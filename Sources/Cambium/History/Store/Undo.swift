@@ -1,4 +1,4 @@
-// Commits are undone by a commit that brings back what the history has kept.
+// Commits are undone by a commit that restores the values that the history has kept.
 
 extension WriteTransaction {
   /// The place in the history before this transaction.
@@ -42,7 +42,7 @@ extension WriteTransaction {
       restored.append(RestoredRecord(place: place, row: old, tracked: tracked))
     }
     try writer.atomically { writer throws(StoreError) in
-      // All of them first: two may have exchanged what only one can have.
+      // All of them first: two may have exchanged a value that only one can have.
       for (place, _) in undone {
         _ = try writer.deleteRow(place.key.rawSpan, of: place.entity)
         writer.keeper?.leaveOpen(place.key, of: place.entity)
@@ -55,7 +55,7 @@ extension WriteTransaction {
     }
   }
 
-  /// A record that becomes what it was.
+  /// A record that gets its old values again.
   private struct RestoredRecord {
     let place: UndonePlace
     let row: [UInt8]

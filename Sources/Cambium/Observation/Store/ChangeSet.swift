@@ -108,7 +108,7 @@ extension RecordType {
 
   /// Returns nil if no value of the type has changed.
   ///
-  /// - Throws: `.corrupt`; what the type's hook after loading throws.
+  /// - Throws: `.corrupt`; errors of the type's hook after loading.
   func change(_ change: EntryChange, _ blobs: StepBlobs) throws -> KeyChange<Subject>.Kind? {
     switch (change.old, change.new) {
     case (nil, let new?): return .inserted(try load(change.key, new, blobs.new))
@@ -147,7 +147,7 @@ extension WriteTransaction {
   /// Returns the changes to a record type since `keepChanges()`. A record that was changed twice occurs once, one that was
   /// added and deleted again not at all.
   ///
-  /// - Throws: `StoreError.changesNotKept` without `keepChanges()`; `.unknownRecord`, `.corrupt`, `.io`; what the type's hook after loading throws.
+  /// - Throws: `StoreError.changesNotKept` without `keepChanges()`; `.unknownRecord`, `.corrupt`, `.io`; errors of the type's hook after loading.
   public func changes<Subject: Record>(
     of type: Subject.Type
   ) throws -> ChangeSet<Subject> {

@@ -156,7 +156,7 @@ extension ObservedPlace {
 /// Takes in what another process commits, while somebody observes a store that is only read.
 ///
 /// A thread that sleeps most of the time: a look at the log takes 25 µs where nothing is new, a thousandth of a
-/// processor's time. The kernel could tell when the log is written to, but that a commit is on the medium, and
+/// processor's time. The kernel could tell when the log is written to, but that a commit is on the disk, and
 /// may be shown, is said by the frame after it, a tenth of a second later where the writer is idle: it would
 /// gain nothing for who waits.
 final class StoreWatch: @unchecked Sendable {
@@ -200,7 +200,7 @@ final class StoreWatch: @unchecked Sendable {
     return isRunning
   }
 
-  /// Ends for good. Does not wait for the thread: it may be the one that lets go of the store.
+  /// Ends for good. Does not wait for the thread: it may be the one that releases the store.
   func end() {
     lock.lock()
     isEnding = true
@@ -228,9 +228,9 @@ extension StoreSnapshot {
   ///
   /// - Parameters:
   ///   - condition: What records have to meet; one that begins to is new, one that no longer does has gone.
-  ///   - body: Called with the record in the older state and in this one; nil where there is none.
+  ///   - body: Called with the record in the older state and in this one; nil if there is none.
   /// - Complexity: Linear in what was committed since; linear in the records if it was folded into the trees.
-  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery`, `.corrupt`, `.io`; what `body` throws.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery`, `.corrupt`, `.io`; errors of `body`.
   package func forEachChange(
     record name: String, where condition: FieldCondition? = nil, since old: StoreSnapshot,
     _ body: (_ old: DynamicRecord?, _ new: DynamicRecord?) throws -> Void

@@ -110,7 +110,7 @@ struct QueryResultsMaker<Subject: Record>: ElementMaker, @unchecked Sendable {
 
 extension RecordType {
   /// - Parameter oldRecord: Returns the record at an offset in the results as they were.
-  /// - Throws: `.corrupt`; what the type's hook after loading throws.
+  /// - Throws: `.corrupt`; errors of the type's hook after loading.
   func difference(
     _ result: ResultChanges, _ blobs: StepBlobs, oldRecord: (Int) -> Subject
   ) throws -> ResultDifference<Subject> {

@@ -245,11 +245,11 @@ struct ConjunctSet: Hashable, Sendable {
 
 // MARK: - Implication
 
-// Whether a query's condition contains all of a partial index's, so that the index has all that the query wants. Only what
+// True if a query's condition contains all of a partial index's, so that the index has all that the query wants. Only what
 // is plain is seen; otherwise the index is left alone.
 
 extension Conjunction {
-  /// Returns true if every record that meets this meets `condition`; false where that is not plain.
+  /// Returns true if every record that meets this meets `condition`; false if that is not plain.
   func implies(_ condition: FieldCondition, in layout: RowLayout) -> Bool {
     if conjuncts.contains(where: { $0.isSame(as: condition) }) { return true }
     switch condition {

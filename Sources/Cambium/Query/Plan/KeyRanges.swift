@@ -99,7 +99,7 @@ struct KeyRangeBuilder: ~Copyable {
     let expansion = expanded?.place == place ? expanded?.expansion : KeyPart.Expansion.none
     guard term.column == Int(column.column), term.expansion == expansion else { return false }
     if case .isNotNull = term.demand { return true }
-    // Whether there is a value, a key without case says too.
+    // A key without case also says whether there is a value.
     if case .isAny(let values) = term.demand, values.allSatisfy({ $0 == .null }) { return true }
     // Of a sort key nothing follows for the string itself.
     return column.collation == nil
@@ -125,7 +125,7 @@ struct KeyRangeBuilder: ~Copyable {
 // MARK: Values
 
 extension KeyRangeBuilder {
-  /// Goes on behind each prefix with each value. False where that gets too many; then nothing has changed.
+  /// Continues after each prefix with each value. False if that gets too many; then nothing has changed.
   private mutating func extend(by values: [FieldValue], _ place: Int) throws(StoreError) -> Bool {
     guard values.count * prefixes.count <= KeyRanges.most else { return false }
     if values.count == 1, prefixes.count == 1 {
@@ -289,7 +289,7 @@ struct KeyRange: Hashable, Sendable {
   var high: [UInt8]?
 
   static let all = KeyRange()
-  /// Behind every key.
+  /// After every key.
   static let highest = [UInt8](repeating: 0xff, count: StoreError.Limit.keyLength.bound + 1)
 
   init(low: [UInt8] = [], high: [UInt8]? = nil) {
@@ -334,7 +334,7 @@ struct KeyRange: Hashable, Sendable {
 }
 
 extension [UInt8] {
-  /// The lowest key that comes behind all that begin with these bytes; nil if there is none.
+  /// The lowest key that comes after all that begin with these bytes; nil if there is none.
   var behindPrefix: [UInt8]? {
     guard let place = lastIndex(where: { $0 < 0xff }) else { return nil }
     var bound = self

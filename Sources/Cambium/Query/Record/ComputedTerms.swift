@@ -98,7 +98,7 @@ extension ComputedTerms {
     step.action == .field && step.place.kind == .variable && step.type != .decimal
   }
 
-  /// Without copying. Nil where both are null.
+  /// Without copying. Nil if both are null.
   private func textOrder(
     _ one: ComputedStep, _ other: ComputedStep, _ record: RowReader
   ) -> RowTerm.Orders? {

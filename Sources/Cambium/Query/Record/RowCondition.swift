@@ -12,7 +12,7 @@ final class RowCondition: Sendable {
   /// A term by which most rows can be rejected; nil if each has to be read.
   let quick: QuickTerm?
 
-  /// - Parameter scope: The state and the keys for conditions across relations; nil where there can be none.
+  /// - Parameter scope: The state and the keys for conditions across relations; nil if there can be none.
   /// - Throws: `.invalidQuery` where the record has no such field, or the field's values cannot be asked
   ///   so, or not with the value.
   init(

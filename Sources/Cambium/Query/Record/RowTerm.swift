@@ -332,7 +332,7 @@ extension RowReader {
 /// The way in which a part of a key that is not the last is skipped.
 enum KeySkip: BitwiseCopyable, Sendable {
   case fixed(Int)
-  /// Bytes behind which an end is marked, each turned by a mask.
+  /// Bytes after which an end is marked, each turned by a mask.
   case run(UInt8)
   case decimal(UInt8)
 
@@ -391,7 +391,7 @@ struct QuickTerm: BitwiseCopyable, Sendable {
   /// Creates the question whether a row can come at a place in an order, or before it.
   ///
   /// - Parameter value: What the record at that place has in the column.
-  /// - Returns: nil where that has to be asked of a whole record.
+  /// - Returns: nil if that has to be asked of a whole record.
   init?(notBehind value: FieldValue, _ column: KeyColumn, _ layout: RowLayout) {
     guard column.place.kind == .fixed, let operand = value.fixedNumber(of: column.type)
     else { return nil }

@@ -52,7 +52,7 @@ struct TextMatcher: Sendable {
     }
   }
 
-  /// Returns true if the text is at `offset` of `bytes`, which go on far enough.
+  /// Returns true if the text is at `offset` of `bytes`, which continue far enough.
   private func isText(_ bytes: RawSpan, at offset: Int, _ lowercasing: Bool) -> Bool {
     if !lowercasing { return bytes.part(offset, text.count).equals(text.rawSpan) }
     for index in text.indices where bytes.lowercased(offset &+ index) != text[index] {
@@ -264,7 +264,7 @@ struct LikePattern: Sendable {
   func matches(_ bytes: RawSpan, lowercasing: Bool) -> Bool {
     var offset = 0
     var token = 0
-    // Where to go on if what follows the last run does not match: with the run one byte longer.
+    // Where to continue if what follows the last run does not match: with the run one byte longer.
     var retry: (token: Int, offset: Int)?
     while true {
       if token < tokens.count, tokens[token] == Self.anyRun {

@@ -282,7 +282,7 @@ struct RecordGrouping {
     aggregates = template
   }
 
-  /// Adds a record to its group. True where that is new.
+  /// Adds a record to its group. True if that is new.
   ///
   /// - Throws: `.corrupt`.
   mutating func add(_ key: RawSpan, _ row: RawSpan) throws(StoreError) -> Bool {

@@ -144,7 +144,7 @@ extension FoundRecords {
   }
 
   private func nextOfOrdered() throws(StoreError) -> Bool {
-    // What was sorted is all behind the start.
+    // What was sorted is all after the start.
     if plan.given.extent == .nothing { return true }
     repeat {
       if unsafe source.isOnLongKey { return try nextOfLongKeys() }

@@ -101,8 +101,8 @@ final class RangeCursor {
 // MARK: Many at once
 
 extension RangeCursor {
-  /// Moves on within the present range to the next row that meets a condition, is not behind a limit, and of which a
-  /// function returns true. Nil where that is not done at once: then `next` goes on.
+  /// Moves on within the present range to the next row that meets a condition, is not after a limit, and of which a
+  /// function returns true. Nil if that is not done at once: then `next` continues.
   ///
   /// - Throws: `.corrupt`, `.io`; as the function.
   func next(
@@ -164,7 +164,7 @@ extension SnapshotCursor {
   /// Moves to the next entry whose row meets a condition. False at the bound, or after the last.
   ///
   /// - Parameters:
-  ///   - limit: Rejects rows that come behind enough others; nil if all are wanted.
+  ///   - limit: Rejects rows that come after enough others; nil if all are wanted.
   ///   - isWanted: Returns true for the rows to stop at.
   ///   - bound: Entries from this key on do not count; nil for all.
   ///   - meter: Bounds the entries; nil without a budget.

@@ -27,7 +27,7 @@ final class RecordGroups {
   var entryCount: Int { source.entryCount }
   var rowCount: Int { source.rowCount }
 
-  /// The next groups that have any record behind the start, each sorted: one at least, and small ones together,
+  /// The next groups that have any record after the start, each sorted: one at least, and small ones together,
   /// whose rows can then be looked up together. Nil if there is none.
   ///
   /// - Parameter limit: How many of the first records are enough.
@@ -65,7 +65,7 @@ final class RecordGroups {
       } while try isInGroup()
     }
     if keys.count == 0 { return nil }
-    // Whatever group comes now, it is behind the start.
+    // Whatever group comes now, it is after the start.
     order.hasStart = false
     keys.sort()
     return keys

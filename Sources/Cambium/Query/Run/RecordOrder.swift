@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 
 /// An order as a query of one condition needs it: columns whose values can differ, and no more of them than
-/// it takes to tell all records apart. The primary key comes behind, ascending.
+/// it takes to tell all records apart. The primary key comes after, ascending.
 struct BoundOrder {
   /// With the forms in which keys to sort by have them.
   private(set) var columns: [KeyColumn] = []
   /// The fields of other records, by their places among the columns, which say only their forms.
   private var related: [Int: RelatedColumn] = [:]
-  /// True if a primary key comes behind; otherwise the columns have all of it.
+  /// True if a primary key comes after; otherwise the columns have all of it.
   private(set) var hasWholeKey = false
   /// Columns that have one value in all records of the query. They are left out, unless records are to come
   /// after one that may have another.
@@ -138,7 +138,7 @@ struct GivenOrder: Sendable {
 
 extension BoundOrder {
   /// - Parameters:
-  ///   - parts: Of the tree's keys; behind those of an index the primary key comes.
+  ///   - parts: Of the tree's keys; after those of an index the primary key comes.
   ///   - fixed: The values of parts that can have only one.
   ///   - index: The index whose parts they are; nil for the primary key.
   func given(by parts: [KeyColumn], fixed: [FieldValue?], of index: IndexLayout?) -> GivenOrder {
@@ -224,15 +224,15 @@ extension KeyColumn {
 
 // MARK: - At work
 
-/// The order of a query's records, and the record behind which the first comes.
+/// The order of a query's records, and the record after which the first comes.
 final class RecordOrder {
   let columns: BoundOrder
   private let record: Entity
   private let encoder: KeyEncoder
   // One owner on one thread uses them, so accesses cannot overlap.
-  /// The primary key of the record to come after, behind what it is sorted by.
+  /// The primary key of the record to come after, after what it is sorted by.
   @exclusivity(unchecked) private var start: [UInt8] = []
-  /// The record itself; its row is empty where the order asks for none.
+  /// The record itself; its row is empty if the order asks for none.
   @exclusivity(unchecked) private(set) var startKey: [UInt8] = []
   @exclusivity(unchecked) private(set) var startRow: [UInt8] = []
   /// True if the records that come now differ in nothing but the primary key; without a start.
@@ -268,7 +268,7 @@ extension RecordOrder {
     return try keys.add(encoder.key, keyLength: source.key.byteCount)
   }
 
-  /// Returns what rejects rows that come behind all of the keys; nil where each row has to be looked at.
+  /// Returns what rejects rows that come after all of the keys; nil if each row has to be looked at.
   func limit(behind keys: SortedKeys) -> QuickTerm? {
     guard keys.isFull, keys.count > 0, let column = columns.columns.first, !column.isRelated
     else { return nil }
@@ -278,7 +278,7 @@ extension RecordOrder {
     return QuickTerm(notBehind: value, column, layout)
   }
 
-  /// Returns true if the record at a source's place comes behind the start.
+  /// Returns true if the record at a source's place comes after the start.
   func isBehindStart(_ source: RecordSource) throws(StoreError) -> Bool {
     if !hasStart { return true }
     if columns.columns.isEmpty { return isBehindStart(source.key) }
@@ -297,7 +297,7 @@ extension RecordOrder {
 // MARK: Starting
 
 extension RecordOrder {
-  /// Lets the first record be the one behind a place.
+  /// Lets the first record be the one after a place.
   ///
   /// - Throws: `.noSuchRecord` where the order asks for a record that is not there; `.invalidQuery` where its
   ///   key is of other types; `.corrupt`, `.io`.
@@ -331,7 +331,7 @@ extension RecordOrder {
     }
   }
 
-  /// The bytes that the first parts of a tree's keys have where the start is. Nil where it would be elsewhere,
+  /// The bytes that the first parts of a tree's keys have where the start is. Nil if it would be elsewhere,
   /// since a part can have only another value.
   ///
   /// - Parameter expanded: The place of the expanded part; the start need have no entry with its
@@ -392,7 +392,7 @@ extension BoundOrder {
 }
 
 extension RowReader {
-  /// Returns true if a column's value is of numbers and none; those come behind all.
+  /// Returns true if a column's value is of numbers and none; those come after all.
   fileprivate func isNotANumber(_ column: KeyColumn) throws(StoreError) -> Bool {
     guard column.place.kind != .key, !isNull(column.place) else { return false }
     return switch column.type {
@@ -416,7 +416,7 @@ extension KeyEncoder {
     }
   }
 
-  /// Appends what sorts behind every number.
+  /// Appends what sorts after every number.
   fileprivate func appendNotANumber(_ column: KeyColumn) {
     let mask: UInt8 = column.isDescending ? 0xff : 0
     var bytes = [UInt8](repeating: 0xff ^ mask, count: column.type.fixedWidth ?? 1)

@@ -73,7 +73,7 @@ final class RowSource {
   let entries: RangeCursor
   private let layout: RowLayout
   private let condition: RowCondition?
-  /// Rejects rows that come behind enough others in the order that is wanted, where the tree is passed at once.
+  /// Rejects rows that come after enough others in the order that is wanted, where the tree is passed at once.
   // One owner on one thread uses it, so accesses cannot overlap.
   @exclusivity(unchecked) var limit: QuickTerm?
 
@@ -115,8 +115,8 @@ final class RowSource {
     return false
   }
 
-  /// Moves on within the present range to the next row of which a function returns true. False where there is none, or
-  /// that is not done in one loop: `next` goes on.
+  /// Moves on within the present range to the next row of which a function returns true. False if there is none, or
+  /// that is not done in one loop: `next` continues.
   func next(
     where isWanted: (_ row: RawSpan) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
@@ -290,7 +290,7 @@ final class KeySource {
   /// The source of further keys; `nil` if all are known.
   private let further: CommonKeys?
   private let condition: RowCondition?
-  /// True if rows may not be there, as in a transaction that goes on.
+  /// True if rows may not be there, as in a transaction that continues.
   private let isChanging: Bool
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var keys: SortedKeys

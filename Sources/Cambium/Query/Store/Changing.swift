@@ -39,7 +39,7 @@ extension WriteTransaction {
   /// - Parameter change: Changes a record, but not its primary key.
   /// - Returns: The number of records.
   /// - Complexity: that of finding them, and of an update for each; their keys are in memory.
-  /// - Throws: As `fetch(_:after:)` and `update(_:onConflict:)`; what `change` throws; `StoreError.invalidValue` if it
+  /// - Throws: As `fetch(_:after:)` and `update(_:onConflict:)`; errors of `change`; `StoreError.invalidValue` if it
   ///   changes a primary key. The records before the one that cannot be changed are changed.
   @discardableResult
   public mutating func update<Subject: Record>(

@@ -27,9 +27,9 @@ extension RecordReading where Self: ~Copyable {
   /// Calls `body` with each record of the type stored as `name` that meets a condition, in constant memory unless the
   /// records have to be sorted.
   ///
-  /// - Parameter stringsAsBlobs: Whether a string that lies outside its row, as those of external fields do above their
+  /// - Parameter stringsAsBlobs: True if a string that lies outside its row, as those of external fields do above their
   ///   threshold, comes as a blob with the bytes of its UTF-8, so that it can be read in pieces.
-  /// - Throws: as `fetch(record:where:sortedBy:limit:offset:after:fields:)`, and what `body` throws, which ends it.
+  /// - Throws: as `fetch(record:where:sortedBy:limit:offset:after:fields:)`, and errors of `body`, which ends it.
   public func forEach(
     record name: String, where condition: FieldCondition? = nil, sortedBy order: [FieldOrder] = [],
     limit: Int? = nil, offset: Int = 0, after key: [FieldValue]? = nil, fields: [String]? = nil,

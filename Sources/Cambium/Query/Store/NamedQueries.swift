@@ -157,7 +157,7 @@ extension KeptFieldQuery {
       limit: query.limit, offset: query.offset, after: query.after)
   }
 
-  /// - Throws: `StoreError.invalidQuery` if a field no longer exists; what parsing the condition throws.
+  /// - Throws: `StoreError.invalidQuery` if a field no longer exists; errors of parsing the condition.
   func query<Subject: Record>(
     in type: RecordType<Subject>, _ entities: Entities
   ) throws -> Query<Subject> {
@@ -179,7 +179,7 @@ extension KeptFieldQuery {
   /// Returns the query by other names of fields.
   ///
   /// - Parameter names: All change at once, so two fields can exchange theirs.
-  /// - Throws: What parsing the condition throws.
+  /// - Throws: Errors of parsing the condition.
   func renamed<Naming: FieldNaming>(
     by names: Naming
   ) throws -> KeptFieldQuery where Naming.Field == String, Naming.Name == String {

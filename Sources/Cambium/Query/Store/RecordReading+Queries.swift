@@ -73,7 +73,7 @@ extension RecordReading where Self: ~Copyable {
 
   /// Calls `body` with each record of a query.
   ///
-  /// - Throws: as `fetch(_:after:)`, and what `body` throws, which ends it.
+  /// - Throws: as `fetch(_:after:)`, and errors of `body`, which ends it.
   @inlinable
   public func forEach<Subject: Record>(
     _ query: Query<Subject>, _ body: (Subject) throws -> Void
@@ -194,7 +194,7 @@ public final class QueryCursor<Subject: Record> {
 
   /// Moves to the next record, and returns it; nil after the last.
   ///
-  /// - Throws: `StoreError.corrupt`, `.io`, `.sortTooLarge`; what the type's hook after loading throws.
+  /// - Throws: `StoreError.corrupt`, `.io`, `.sortTooLarge`; errors of the type's hook after loading.
   @inlinable
   public func next() throws -> Subject? {
     let found = found

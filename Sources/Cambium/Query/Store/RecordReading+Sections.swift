@@ -36,10 +36,10 @@ extension RecordReading where Self: ~Copyable {
   ///     initial letter, store it in a field.
   /// - Returns: The sections, none of which is empty.
   /// - Complexity: That of fetching the query's records, sorted by the property first. They need not be sorted if an index
-  ///   begins with the property and goes on with the query's order.
+  ///   begins with the property and continues with the query's order.
   /// - Throws: `StoreError.invalidQuery` if the property is not stored, its values have no order, or the query does not fit
   ///   the record; `.noSuchRecord` if the record to begin after does not exist; `.unknownRecord`, `.sortTooLarge`,
-  ///   `.corrupt`, `.io`, `.closed`; what the type's hook after loading throws.
+  ///   `.corrupt`, `.io`, `.closed`; errors of the type's hook after loading.
   public func sections<Subject: Record, Key>(
     of query: Query<Subject>, by field: KeyPath<Subject, Key>
   ) throws -> [RecordSection<Subject, Key>] {

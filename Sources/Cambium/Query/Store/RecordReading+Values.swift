@@ -189,7 +189,7 @@ extension RecordReading where Self: ~Copyable {
   ///   - having: Returns true for the groups to be returned.
   /// - Complexity: Linear in the query's records; memory for each group.
   /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if values have no order or no sum, or a sum of integers
-  ///   exceeds 64 bits; what `having` throws.
+  ///   exceeds 64 bits; errors of `having`.
   public func group<Subject: Record, One>(
     _ query: Query<Subject>, by one: KeyPath<Subject, One>,
     computing aggregates: [Query<Subject>.Aggregate] = [],

@@ -8,7 +8,7 @@ struct ConditionToken {
     /// A word, or the path of a field; `isQuoted` where it has backticks, so that it is no word.
     case name(String, isQuoted: Bool)
     case string(String)
-    /// A string right behind the name of a type.
+    /// A string right after the name of a type.
     case typed(String, String)
     case integer(UInt64)
     case double(Double)
@@ -189,7 +189,7 @@ extension ConditionLexer {
     return .double(value)
   }
 
-  /// - Returns: whether there are any.
+  /// - Returns: True if there are any.
   private mutating func takeDigits() -> Bool {
     let start = offset
     while let scalar = next, scalar.isDigit { offset += 1 }

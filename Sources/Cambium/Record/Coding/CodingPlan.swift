@@ -21,7 +21,7 @@ final class CodingPlan: Sendable {
   /// Puts the key and the row of a record together.
   ///
   /// - Throws: `.invalidValue`, naming the field, where the type encodes itself otherwise than it is
-  ///   described, and what `RecordPlan` throws.
+  ///   described, and errors of `RecordPlan`.
   @usableFromInline
   func write<Subject: Record>(
     _ record: Subject, to row: RowWriter, key: KeyEncoder

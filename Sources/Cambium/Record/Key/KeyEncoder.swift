@@ -179,7 +179,7 @@ extension MutableRawSpan {
     }
   }
 
-  /// Stores `bytes` with FF behind each 00, and 00 00 behind all.
+  /// Stores `bytes` with FF after each 00, and 00 00 after all.
   ///
   /// - Returns: how many bytes that took: up to twice as many and two.
   fileprivate mutating func storeEscaped(_ bytes: RawSpan, at start: Int) -> Int {

@@ -54,13 +54,13 @@ struct KeyColumn: Hashable, Sendable, BitwiseCopyable {
   func hash(into hasher: inout Hasher) { hasher.combine(unsafe content) }
 }
 
-/// The parts of a key, one behind the other.
+/// The parts of a key, one after the other.
 struct KeyLayout: Hashable, Sendable {
   let columns: [KeyColumn]
   /// The length of all keys; nil if it varies.
   let fixedLength: Int?
 
-  /// - Parameter endsKey: True if the last part ends the key; otherwise more follows behind it.
+  /// - Parameter endsKey: True if the last part ends the key; otherwise more follows after it.
   init(_ columns: [KeyColumn], endsKey: Bool) {
     self.columns = columns.enumerated().map { index, column in
       let isLast = endsKey && index == columns.count - 1
@@ -97,7 +97,7 @@ final class IndexLayout: Sendable {
   let schema: IndexSchema
   /// Its place in the record's indexes.
   let place: Int
-  /// The parts, with more behind them: the primary key, or values to be sought.
+  /// The parts, with more after them: the primary key, or values to be sought.
   let parts: KeyLayout
   /// The parts where they are the whole key: in entries of a unique index without null.
   let wholeParts: KeyLayout
@@ -189,7 +189,7 @@ extension IndexLayout {
   /// - Parameters:
   ///   - encoder: Memory for the entry's key.
   ///   - body: Is given the entry's key and value, and true if no other record may have the same.
-  /// - Throws: as `encode(_:to:)`, and what `body` throws.
+  /// - Throws: as `encode(_:to:)`, and errors of `body`.
   @inline(__always)
   func forEachEntry(
     of record: RowReader, in encoder: KeyEncoder,

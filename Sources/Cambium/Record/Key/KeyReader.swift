@@ -134,7 +134,7 @@ extension KeyReader {
 extension KeyReader {
   /// Reads past the next part.
   ///
-  /// - Returns: whether it had a value.
+  /// - Returns: True if it had a value.
   @discardableResult
   mutating func skip(_ column: KeyColumn) throws(StoreError) -> Bool {
     if try isNull(column.form) { return false }

@@ -1,4 +1,4 @@
-/// Primary keys behind what they are sorted by, in one run of memory; with a limit, only the first of them.
+/// Primary keys after what they are sorted by, in one run of memory; with a limit, only the first of them.
 ///
 /// The first eight bytes of each are kept beside it, which tell most apart.
 struct SortedKeys {
@@ -70,7 +70,7 @@ extension SortedKeys {
     return true
   }
 
-  /// Adds all of `other` behind these; both are sorted.
+  /// Adds all of `other` after these; both are sorted.
   ///
   /// - Throws: as `add`.
   mutating func append(_ other: SortedKeys) throws(StoreError) {
@@ -248,13 +248,13 @@ extension SortedKeys {
       bytes.rawSpan.part(start, Int(entry.keyLength)), borrowing: self)
   }
 
-  /// A primary key behind what it is sorted by.
+  /// A primary key after what it is sorted by.
   @_lifetime(borrow self)
   func whole(_ index: Int) -> RawSpan {
     unsafe _overrideLifetime(part(entries[index]), borrowing: self)
   }
 
-  /// Replaces `bytes` by a primary key behind what it is sorted by.
+  /// Replaces `bytes` by a primary key after what it is sorted by.
   func copy(_ index: Int, to bytes: inout [UInt8]) { bytes.assign(whole(index)) }
 
   @_lifetime(borrow self)

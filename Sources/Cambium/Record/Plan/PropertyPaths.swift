@@ -43,7 +43,7 @@ final class PropertyPaths: Sendable {
     return paths[reference] == path ? reference : nil
   }
 
-  /// The property that a key path of values of `type` names: behind `?` or `!` it may be an optional of them, or
+  /// The property that a key path of values of `type` names: after `?` or `!` it may be an optional of them, or
   /// what they are optionals of. One that is of another type is none of the record's.
   func reference(to path: String, as type: any Any.Type) -> PropertyReference {
     guard let place = places[path] else { return PropertyReference(path: path) }
@@ -296,7 +296,7 @@ struct PropertyReference: Hashable, Sendable {
     }
   }
 
-  /// A property behind optionals, which has a place nevertheless; one with observers, if its struct names its key
+  /// A property after optionals, which has a place nevertheless; one with observers, if its struct names its key
   /// path; or one of a class, or one that is computed, which has none, and is refused when the field is looked for.
   @usableFromInline
   init(unplaced keyPath: AnyKeyPath, of root: any Any.Type, type: any Any.Type) {
@@ -309,7 +309,7 @@ struct PropertyReference: Hashable, Sendable {
     }
   }
 
-  /// The steps of a key path as they are printed, with dots between them and without marks of optionals; nil where
+  /// The steps of a key path as they are printed, with dots between them and without marks of optionals; nil if
   /// it does not begin with its root. All of them, since a path that ends with the name of a field may lead to quite
   /// another property. A step that is reached by a function is printed with the function's address.
   static func text(of keyPath: AnyKeyPath, from root: any Any.Type) -> String? {
@@ -409,7 +409,7 @@ struct ObservedPaths {
       isText(text, ofPath: path)
     else { return false }
     if type == place.type { return isSettable(keyPath, to: place.type) }
-    // Behind an optional there is one, and nothing is set through it.
+    // After an optional there is one, and nothing is set through it.
     return path.contains(".") && Reflection.wrapped(type) == place.type
   }
 

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// The elements of an array column, read one by one.
 ///
-/// Elements of fixed width are packed. Others stand behind a byte that says how wide the numbers are, 0, 1
+/// Elements of fixed width are packed. Others stand after a byte that says how wide the numbers are, 0, 1
 /// or 2 for 1, 2 or 4 bytes; their count; and where each ends, counted from the first one's beginning.
 /// No element is no byte.
 struct ArrayReader: ~Escapable {
@@ -53,7 +53,7 @@ struct ArrayReader: ~Escapable {
   }
 
   /// The places of the elements in which two arrays of one type differ: those before them are the same in both, and so are those
-  /// behind them.
+  /// after them.
   ///
   /// - Complexity: O(bytes).
   func difference(from old: ArrayReader) -> (old: Range<Int>, new: Range<Int>) {

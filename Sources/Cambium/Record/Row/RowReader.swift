@@ -109,7 +109,7 @@ extension RowReader {
     return byte == 1
   }
 
-  /// The bytes of a variable column; none where it is null.
+  /// The bytes of a variable column; none if it is null.
   @inline(__always)
   @_lifetime(copy self)
   func bytes(_ column: Int) -> RawSpan {
@@ -215,7 +215,7 @@ extension RowLayout {
 extension RowReader {
   /// The value of a field, wherever the record has it.
   ///
-  /// - Parameter stringsAsBlobs: Whether strings that lie outside the row are not read but for whether they are UTF-8.
+  /// - Parameter stringsAsBlobs: True if strings that lie outside the row are not read but for whether they are UTF-8.
   /// - Throws: `.corrupt` where it is none of the type's (R4, K1).
   func value(_ index: Int, stringsAsBlobs: Bool = false) throws(StoreError) -> FieldValue {
     try value(of: layout.columns[index], stringsAsBlobs: stringsAsBlobs)
@@ -351,7 +351,7 @@ extension RowReader {
 }
 
 extension Blob {
-  /// Whether the content is UTF-8. It is read in pieces.
+  /// True if the content is UTF-8. It is read in pieces.
   var isUTF8: Bool {
     get throws(StoreError) {
       let reader = try reader()

@@ -9,7 +9,7 @@ internal import FoundationEssentials
 final class RowWriter {
   // One owner uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var memory = ScratchBytes()
-  /// Behind the bytes so far.
+  /// After the bytes so far.
   @exclusivity(unchecked) private var end = 0
   /// The offset of the ends, after flags, nulls and fixed columns.
   @exclusivity(unchecked) private var endsStart = 0
@@ -19,7 +19,7 @@ final class RowWriter {
   /// The variable column to come next.
   @exclusivity(unchecked) private var next = 0
   /// 0, 1 or 2: ends take 1, 2 or 4 bytes. Most rows are short, so ends begin narrow, and the bytes
-  /// behind them are moved when one does not fit.
+  /// after them are moved when one does not fit.
   @exclusivity(unchecked) private var endWidthCode = 0
 
   /// The values of external columns that are still to be stored, which the row only numbers.
@@ -162,7 +162,7 @@ extension RowWriter {
     target.copy(row.part(start, layout.fixedEnd - start), to: start)
   }
 
-  /// Makes `count` bytes fit behind those so far.
+  /// Makes `count` bytes fit after those so far.
   @inline(__always)
   private func makeRoom(for count: Int) throws(StoreError) {
     let length = unsafe end &+ count &- variableStart
@@ -188,7 +188,7 @@ extension RowWriter {
     let count = unsafe end - variableStart
     unsafe memory.reserve(wideStart + count, keeping: end)
     unsafe memory.move(count, from: variableStart, to: wideStart)
-    // Back to front, since wide ends lie over the narrow ones behind them.
+    // Back to front, since wide ends lie over the narrow ones after them.
     for column in unsafe (0..<next).reversed() {
       setEnd(end(of: column), of: column, widthCode)
     }

@@ -66,7 +66,7 @@ class Entity: @unchecked Sendable {
   /// Creates the entity of rows with a layout.
   ///
   /// - Parameters:
-  ///   - checked: What the model says of it; nil where there is no model.
+  ///   - checked: What the model says of it; nil if there is no model.
   ///   - place: Its place among the records of the schema.
   ///   - places: Where the trees are, if not where they are in a store that is whole.
   ///   - parent: What its Swift type contains of its ancestors.

@@ -134,7 +134,7 @@ extension RecordCheck {
   ) throws(StoreError) {
     let blobs = readsBlobs ? trees.blobFinder(of: record) : nil
     let reader = try record.row(key: primaryKey, row: row, blobs: blobs)
-    // Whether the blobs are there is seen with the map of blobs.
+    // The check of the map of blobs finds missing blobs.
     try reader.check()
     if let fault = reader.layout.kinds?.fault(of: row) { throw reader.fault(.rowKinds, fault) }
     for (place, index) in record.indexes.enumerated() where index.layout.isProvided {

@@ -524,7 +524,7 @@ extension RecordWriter {
     }
   }
 
-  /// Runs `body`, and undoes what it did if it throws.
+  /// Runs `body`, and undoes its changes if it throws.
   func savepoint<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
     let savepoint = try begin()
     do {
@@ -569,7 +569,7 @@ extension RecordWriter {
 extension RecordWriter {
   /// Runs a hook, and then the change that it comes before. If either throws, what both did is undone.
   ///
-  /// - Throws: `.limitExceeded` where too many hooks run within one another; what the two throw.
+  /// - Throws: `.limitExceeded` where too many hooks run within one another; errors of the two.
   func run<Result>(_ hook: () throws -> Void, before change: () throws -> Result) throws -> Result {
     let most = StoreError.Limit.hookDepth.bound
     if hookDepth >= most { throw StoreError.limitExceeded(.hookDepth, found: hookDepth + 1) }
@@ -583,7 +583,7 @@ extension RecordWriter {
       end(savepoint, rollingBack: true)
       throw error
     }
-    // A change that is refused leaves nothing behind by itself.
+    // A change that is refused leaves nothing behind.
     if trees.isUnchangedSinceSavepoint {
       end(savepoint, rollingBack: false)
       return try change()
@@ -613,7 +613,7 @@ extension RecordWriter {
 
   /// Deletes a record after the hook that comes before it. False if there is none.
   ///
-  /// - Throws: as `delete(_:of:)`, and what the hook throws: then nothing has changed.
+  /// - Throws: as `delete(_:of:)`, and errors of the hook: then nothing has changed.
   func deleteWithHook(_ key: [UInt8], of entity: Entity) throws -> Bool {
     if hasRules(for: entity) { return try deleteWithHooks([key], of: entity) > 0 }
     guard entity.hasDeletionHook else { return try deleteRow(key.rawSpan, of: entity) }

@@ -1,10 +1,10 @@
 /// The trees of a snapshot. Any number of threads may read them.
 final class SnapshotTrees: Sendable {
   private let snapshot: Snapshot
-  /// What rows of older versions are read through; nil where there are none.
+  /// What rows of older versions are read through; nil if there are none.
   let upgrades: TreeUpgrades?
 
-  /// What finds the state's blobs; nil where the store was not opened for blobs.
+  /// What finds the state's blobs; nil if the store was not opened for blobs.
   let blobs: LocatedSegments?
 
   init(
@@ -101,7 +101,7 @@ final class SnapshotTrees: Sendable {
   /// The trees as pages have them.
   var base: Base { snapshot.state.base }
 
-  /// Calls `body` with every key whose entry may not be the same in an older state, ascending. False where the
+  /// Calls `body` with every key whose entry may not be the same in an older state, ascending. False if the
   /// states have less in common, and nobody knows without comparing them.
   func forEachKeyChanged(
     in tree: TreeSlot, since other: SnapshotTrees, _ body: (RawSpan) throws -> Void

@@ -2,10 +2,10 @@
 final class TransactionTrees {
   private let transaction: Transaction
   private var savepoints: [Transaction.Savepoint] = []
-  /// The number of savepoints behind those, that nothing has changed since. They are made with the first change, so
+  /// The number of savepoints after those, that nothing has changed since. They are made with the first change, so
   /// one that nothing needs costs nothing.
   @exclusivity(unchecked) private var unmadeCount = 0
-  /// How often anything changed: cursors from before have to seek their places anew.
+  /// How often anything changed: cursors from before have to seek their places again.
   // One owner on one thread uses it, so accesses cannot overlap.
   @exclusivity(unchecked) private(set) var changeCount = 0
   /// Why nothing can be read any more, when the transaction is over.
@@ -44,7 +44,7 @@ extension TransactionTrees {
     try transaction.tree(tree).contains(key)
   }
 
-  /// A tree in which several keys can be looked up together, until the next change; nil where rows are upgraded as they are
+  /// A tree in which several keys can be looked up together, until the next change; nil if rows are upgraded as they are
   /// read, or where the transaction has spilled changes of it.
   func layered(_ tree: TreeSlot) throws(StoreError) -> LayeredTree? {
     upgrades?[tree] == nil ? try transaction.tree(tree).whole : nil
@@ -66,7 +66,7 @@ extension TransactionTrees {
     try transaction.tree(tree).estimatedCount(from: low, upTo: high)
   }
 
-  /// Whether states are kept from before migrations.
+  /// True if states are kept from before migrations.
   var keepsStates: Bool { !base.file.footer.keptStates.isEmpty }
 
   /// True if the commit keeps the state that it is made on.
@@ -104,16 +104,16 @@ extension TransactionTrees {
   /// The number of the state that it publishes, if it does.
   var publication: UInt64 { transaction.base.publication + 1 }
   var identity: StoreIdentity { base.file.pages.identity }
-  /// Whether there is nothing to commit.
+  /// True if there is nothing to commit.
   var isEmpty: Bool { transaction.isEmpty }
   /// The unstored values, with the changes so far.
   var unstored: UnstoredValues { transaction.unstored }
-  /// Whether there is nothing to publish, stored or not.
+  /// True if there is nothing to publish, stored or not.
   var publishesNothing: Bool { isEmpty && !transaction.changesUnstored }
 
   /// Replaces the unstored values of an entry.
   ///
-  /// - Throws: what `Transaction.savepoint` does.
+  /// - Throws: errors of `Transaction.savepoint`.
   func setUnstored(
     _ entry: UnstoredEntry, for key: RawSpan, in tree: TreeSlot
   ) throws(StoreError) {
@@ -125,7 +125,7 @@ extension TransactionTrees {
   ///
   /// - Parameter schemaVersion: Of a row. Index entries and all else say nothing that a version could change, and a
   ///   leaf holds entries of one version.
-  /// - Throws: what `Transaction.put` does.
+  /// - Throws: errors of `Transaction.put`.
   func put(
     _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32 = Entities.systemVersion,
     in tree: TreeSlot
@@ -137,7 +137,7 @@ extension TransactionTrees {
 
   /// Gives the keys of a batch their values, whether or not they have one.
   ///
-  /// - Throws: what `Transaction.put` does.
+  /// - Throws: errors of `Transaction.put`.
   func put(
     _ batch: borrowing PutBatch, schemaVersion: UInt32, in tree: TreeSlot
   ) throws(StoreError) {
@@ -155,7 +155,7 @@ extension TransactionTrees {
     return isGone
   }
 
-  /// - Throws: what `Transaction.savepoint` does.
+  /// - Throws: errors of `Transaction.savepoint`.
   func removeAll(in tree: TreeSlot) throws(StoreError) {
     if unsafe unmadeCount > 0 { try makeSavepoints() }
     unsafe changeCount &+= 1
@@ -207,7 +207,7 @@ extension TransactionTrees {
   }
 }
 
-/// A place in a tree of a transaction. It stays behind its key when the tree changes, and ends with the
+/// A place in a tree of a transaction. It stays after its key when the tree changes, and ends with the
 /// transaction.
 final class ChangedTreeCursor {
   private let trees: TransactionTrees

@@ -6,7 +6,7 @@ enum TreeAccess {
   case state(SnapshotTrees)
   case transaction(TransactionTrees)
 
-  /// Whether what it reads may change between two calls.
+  /// True if what it reads may change between two calls.
   var isChanging: Bool {
     switch self {
     case .state: false
@@ -55,7 +55,7 @@ extension TreeAccess {
   }
 
   /// Calls `body` with every key whose entry may not be the same in an older state of the same store, ascending.
-  /// False where nobody knows without comparing the states.
+  /// False if nobody knows without comparing the states.
   ///
   /// - Complexity: linear in what was committed and is in no tree yet.
   func forEachKeyChanged(
@@ -114,7 +114,7 @@ extension TreeAccess {
   /// The bytes of the pages that hold the tree.
   func liveBytes(in tree: TreeSlot) -> UInt64 { base.tree(tree).root?.reference.liveBytes ?? 0 }
 
-  /// The lowest schema version of an entry in the pages that hold the tree; nil where there are none.
+  /// The lowest schema version of an entry in the pages that hold the tree; nil if there are none.
   func lowestVersion(in tree: TreeSlot) -> UInt32? { base.tree(tree).lowestVersion }
 
   /// How many entries of a tree are of a version below `version`, as far as pages have them.
@@ -140,7 +140,7 @@ extension TreeAccess {
     return end.isEmpty || primaryKey.compare(end.rawSpan) > 0
   }
 
-  /// What rows of older versions are read through; nil where there are none.
+  /// What rows of older versions are read through; nil if there are none.
   @inline(__always)
   var upgrades: TreeUpgrades? {
     switch self {

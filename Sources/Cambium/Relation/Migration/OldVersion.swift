@@ -111,7 +111,7 @@ extension OldVersion {
       guard try trees.copyValue(of: key.rawSpan, in: destination.rows, to: &found) else { continue }
       let reader = try destination.row(key: key.rawSpan, row: found.rawSpan)
       let value = try reader.value(column)
-      // What is null, or no number, has no order even with itself.
+      // Null and NaN have no order, even with themselves.
       guard value.compare(to: value) != nil else { continue }
       guard let least = kept?.value, let order = value.compare(to: least) else {
         kept = (place, value)

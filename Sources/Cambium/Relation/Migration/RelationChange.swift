@@ -1,4 +1,4 @@
-// What a step does to relations: which references may lead nowhere after it, and which of them cannot wait.
+// The effects of a step on relations: which references may lead nowhere after it, and which of them cannot wait.
 
 /// A reference of a version.
 struct ReferencePlace: Hashable, Sendable {
@@ -85,7 +85,7 @@ extension RecordChange {
   }
 
   /// Why references cannot be left for later: an index by which deletions find the records that lead to one must be whole,
-  /// and what is checked must lead somewhere as soon as the version is published.
+  /// and checked references must lead somewhere as soon as the version is published.
   var relationFaults: [MigrationFault] {
     var faults: [MigrationFault] = []
     func add(_ field: String, _ reason: String) {
@@ -109,13 +109,13 @@ extension RecordChange {
 }
 
 extension FieldChange {
-  /// True if a checked reference may lead nowhere by what the two versions say of it.
+  /// True if a checked reference may lead nowhere by its declarations in the two versions.
   fileprivate var isUnproved: Bool {
     if missing != .null, missing != .array([]) { return true }
     guard let old else { return false }
     guard let before = old.reference, before.isChecked else { return true }
     guard let now = new.reference, before.record == now.record else { return true }
-    // What leads to a kind leads to the record.
+    // A reference to a kind leads to the record.
     return now.composite != nil && now.composite != before.composite
   }
 

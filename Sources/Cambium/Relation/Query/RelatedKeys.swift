@@ -43,7 +43,7 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
     let count: Double
     if side.isInverse {
       count = min(found, Double(try trees.estimatedCount(in: record.rows)))
-      // The plan may count what it finds without reading it.
+      // The plan may count the keys that it finds without reading them.
       cost = plan.cost + found * (QueryCost.scannedRow + QueryCost.sortedEntry)
     } else {
       count = found * (try side.link.entriesPerRecord(isInverse: true, in: trees))

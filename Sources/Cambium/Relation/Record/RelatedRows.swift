@@ -7,7 +7,7 @@ struct RelatedScope {
   /// True for conditions on related records, which are evaluated each time that a record leads to them.
   var isNested = false
 
-  /// The same for the records at the other end of a relation.
+  /// The scope for the records at the other end of a relation.
   var nested: RelatedScope { RelatedScope(reader: reader, isNested: true) }
 
   func entity(of layout: RowLayout) throws(StoreError) -> Entity {
@@ -199,7 +199,7 @@ final class RelatedValue: @unchecked Sendable {
     step = 0
   }
 
-  /// - Parameter zero: The sum of nothing; nil of what cannot be summed up.
+  /// - Parameter zero: The sum of nothing; nil if the values cannot be added.
   init(
     _ aggregate: RelatedAggregate, of rows: RelatedRows, _ terms: ComputedTerms, _ step: UInt32,
     zero: ComputedValue?, in scope: RelatedScope

@@ -359,7 +359,7 @@ extension Link {
   }
 
   /// The parts of the keys by which the records that lead to one are found, the first of which leads to it; nil if all rows
-  /// have to be read. Behind those of an index comes the primary key.
+  /// have to be read. After those of an index comes the primary key.
   var backParts: [KeyColumn]? {
     switch way {
     case .prefix(_, let index, _), .exact(_, let index, _):

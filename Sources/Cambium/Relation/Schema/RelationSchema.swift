@@ -182,7 +182,7 @@ extension RecordSchema {
       else { return false }
       switch index.condition {
       case nil: return true
-      // What has a value is in composites that are not null.
+      // A field with a value is in composites that are not null.
       case .comparison(let name, .notEqual, .null):
         return name == field.name || field.name.hasPrefix(name + ".")
       default: return false

@@ -29,7 +29,7 @@ extension RecordReading where Self: ~Copyable {
   ///   - records: Records of one type.
   ///   - relation: The stored name of a reference of the records, or the name of one of their inverses.
   ///   - stringsAsBlobs: As for `forEach(record:where:sortedBy:limit:offset:after:fields:stringsAsBlobs:_:)`.
-  /// - Returns: For each record, what `related(to:_:)` returns.
+  /// - Returns: For each record, the result of `related(to:_:)`.
   /// - Complexity: One pass over the related records, as for ``Inclusion``: each is looked up once, however many records it
   ///   is related to.
   /// - Throws: As `related(to:_:)`, and `StoreError.invalidQuery` if the records are not of one type.

@@ -18,7 +18,7 @@ extension MigrationTask {
 
 extension MigrationRoute {
   /// The checked references of the last version that may lead nowhere after the steps, in its order. Those between are not
-  /// proved: what a version between says of them, a later step may make true.
+  /// proved: a later step may make the statements of a version between true.
   var unproved: [ReferencePlace] {
     var places: Set<ReferencePlace> = []
     for hop in hops { places.formUnion(hop.change.unproved(hop.unknown)) }

@@ -181,7 +181,7 @@ final class SourceRows {
   /// By the place of an owner, the places of the sources that lead to it: first those of their keys, at last those of
   /// their records.
   @exclusivity(unchecked) private var lists: [[Int]] = []
-  /// True if the lists have only what is wanted, in its order.
+  /// True if the lists have only the wanted records, in their order.
   @exclusivity(unchecked) private var areArranged = false
 
   /// - Parameter query: The condition, order and limit of the records that lead to one.

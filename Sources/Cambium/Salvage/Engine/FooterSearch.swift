@@ -107,7 +107,7 @@ struct FooterSearch: ~Copyable {
 // MARK: Copies
 
 extension FooterSearch {
-  /// Makes one reference of both copies of a footer, which lie one behind the other.
+  /// Makes one reference of both copies of a footer, which lie one after the other.
   private mutating func pair() {
     var index = 0
     while index < pages.count {

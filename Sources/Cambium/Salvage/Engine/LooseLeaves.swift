@@ -39,14 +39,14 @@ final class LooseLeaves {
   private var spans: [TreeTag: [Span]] = [:]
   private(set) var faults: [StoreError] = []
 
-  /// - Parameter accepts: Whether leaves of a version are of a tree; others are passed over.
+  /// - Parameter accepts: True if leaves of a version are of a tree; others are passed over.
   init(of pages: PageReader, in segments: [WholePages], accepts: @escaping Rule) {
     self.pages = pages
     self.segments = segments
     self.accepts = accepts
   }
 
-  /// Returns true if a tree has leaves that may be read, behind a position.
+  /// Returns true if a tree has leaves that may be read, after a position.
   func hasLeaves(of tag: TreeTag, behind position: PagePosition?) -> Bool {
     (leaves()[tag] ?? []).contains { leaf in
       accepts(tag, leaf.version) && (position.map { $0 < leaf.position } ?? true)
@@ -102,7 +102,7 @@ final class LooseLeaves {
 }
 
 extension LooseLeaves {
-  /// What there is of a tree's keys from `low` on and below `high`, ascending and without overlap.
+  /// The leaves with a tree's keys from `low` on and below `high`, ascending and without overlap.
   ///
   /// - Parameters:
   ///   - position: Leaves up to this one count only where they are among `known`; nil for all.
@@ -164,7 +164,7 @@ extension PageReader {
       position: position, blocks: blocks, checksum: checksum, lowestVersion: 0, count: 0,
       liveBytes: 0)
     let page = try load(reference, level: 0, as: LooseLeafPage.self)
-    // What is checked of the page so far is enough to compute its aggregates.
+    // The checks of the page so far are enough to compute its aggregates.
     let node = Node(page.bytes)
     reference.count = UInt64(node.count)
     reference.lowestVersion = node.schemaVersion

@@ -3,16 +3,16 @@
 ///
 /// It is not part of opening a store, and must not be. Which footer is true, only the log says. One that is
 /// found may never have been true, as one of a fold that was interrupted, or a transaction that was never
-/// acknowledged; and what looks like one may be bytes that a user put into a value: whoever knows a store's
+/// acknowledged; and bytes that look like one may be from a user's value: someone who knows a store's
 /// identity can make some whose checksum is right. Whole pages are passed over, so that such bytes are met
 /// only where the page around them is damaged; still, a person has to look at the report and decide.
 ///
 /// Nothing is ever written to the damaged store.
 enum Salvage {
-  /// Finds all footers in `medium`, and checks what they lead to: the newest first, until one is whole.
+  /// Finds all footers in `medium`, and checks the trees that they lead to: the newest first, until one is whole.
   ///
-  /// - Parameter isComplete: Whether the others are checked, too.
-  /// - Complexity: O(bytes of the page segments), and those of what is checked.
+  /// - Parameter isComplete: True if the others are checked, too.
+  /// - Complexity: O(bytes of the page segments), and those of the checked trees.
   /// - Throws: `.newerFormat`; `.io` if the directory cannot be read. Everything else that is wrong is in the result.
   static func search(
     _ medium: any FileSystem, isComplete: Bool = false
@@ -26,7 +26,7 @@ enum Salvage {
   /// - Parameters:
   ///   - other: An empty directory. The new store exists once this has returned without an error, and not before.
   ///   - names: Trees that may be there, if no footer says so.
-  /// - Returns: what was found and chosen, and what was lost. Where nothing could be chosen, nothing was
+  /// - Returns: The candidates, the chosen one, and the losses. Where nothing could be chosen, nothing was
   ///   written.
   /// - Throws: `.locked` if one of the stores is open for writing; `.newerFormat` if a newer version wrote the
   ///   damaged one; `.io(.fileExists, …)` if `other` is not empty; `.full`, `.io`, `.limitExceeded`.

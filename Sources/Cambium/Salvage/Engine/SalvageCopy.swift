@@ -1,4 +1,4 @@
-/// Copies what can be read of a damaged store's trees into a new store.
+/// Copies the readable part of a damaged store's trees into a new store.
 struct SalvageCopy {
   private let source: SalvageSource
   private let pages: PageReader
@@ -24,7 +24,7 @@ struct SalvageCopy {
 
   /// The entries of a tree, in memory.
   ///
-  /// - Throws: nothing of the damaged store: what cannot be read is left out.
+  /// - Throws: nothing of the damaged store: unreadable entries are left out.
   func entries(of tree: SalvagedTree) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
     var entries = SalvagedEntries(tree, of: pages, losses: SalvageLosses())
     var found: [(key: [UInt8], value: [UInt8])] = []
@@ -36,11 +36,11 @@ struct SalvageCopy {
 
   /// Writes the trees, a footer and a log.
   ///
-  /// Kept states and pending work stay behind: they lead to other footers. Files of blobs, and what only the log has, are
-  /// copied by whoever knows what records are.
+  /// Kept states and pending work are not copied: they lead to other footers. Files of blobs, and commits that only the log has, are
+  /// copied by the layer that knows records.
   ///
   /// - Throws: `.locked`, `.io(.fileExists, …)` if `other` is not empty, `.limitExceeded`, `.full`, `.io` of the new store.
-  ///   What cannot be read is a loss.
+  ///   An unreadable part is a loss.
   func run(
     _ trees: [SalvagedTree], to other: any FileSystem, options: EngineOptions,
     makeSalt: @Sendable () -> UInt64, _ state: inout SalvagedState

@@ -106,7 +106,7 @@ extension SalvageSource {
 }
 
 extension StoreError {
-  /// True of what a newer version of Cambium has written.
+  /// True of files that a newer version of Cambium has written.
   var isNewerFormat: Bool { if case .newerFormat = self { true } else { false } }
 }
 

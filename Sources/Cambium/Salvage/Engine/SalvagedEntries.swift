@@ -78,7 +78,7 @@ struct SalvagedEntries: SortedInput, ~Copyable {
     }
   }
 
-  /// Notes a part of the tree to which nothing leads, and goes on with the leaves that there are of it.
+  /// Notes a part of the tree to which nothing leads, and continues with the leaves that there are of it.
   private mutating func lose(
     from low: [UInt8], to high: [UInt8]?, count: UInt64?, _ fault: StoreError
   ) {
@@ -178,7 +178,7 @@ struct SalvagedTree {
   var known: Set<PagePosition> = []
 }
 
-/// What could not be copied. Of one owner on one thread.
+/// The entries that could not be copied. Of one owner on one thread.
 final class SalvageLosses {
   private(set) var all: [SalvagedState.Loss] = []
 

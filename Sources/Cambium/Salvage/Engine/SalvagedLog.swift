@@ -16,7 +16,7 @@ struct SalvagedLog {
   /// Which use it is.
   var use: UInt64 { files.header.use }
 
-  /// - Parameter note: Called with what is wrong with the log.
+  /// - Parameter note: Called with each fault of the log.
   /// - Returns: nil if neither of its files can be read.
   init?(of medium: any FileSystem, note: (StoreError) -> Void) {
     var isWhole = true
@@ -38,7 +38,7 @@ struct SalvagedLog {
       while try reader.next() != nil {}
       if case .torn? = reader.end { remains = reader.remains() }
     } catch {
-      // What was flushed behind the damage is lost.
+      // Frames that were flushed after the damage are lost.
       isWhole = false
       wasFlushed = true
       note(error)
@@ -52,10 +52,10 @@ struct SalvagedLog {
     sequence = reader.position.lastSequence
   }
 
-  /// Calls `body` with what commits behind a sequence have done, in order: the operations of one commit, or of all that
+  /// Calls `body` with the changes of commits after a sequence, in order: the operations of one commit, or of all that
   /// an overlay stands for.
   ///
-  /// - Throws: what `body` throws. Where the log cannot be read any further, it ends.
+  /// - Throws: errors of `body`. Where the log cannot be read any further, it ends.
   func forEachCommit(
     after sequence: UInt64,
     _ body: (RawSpan, StoreError.CorruptPlace) throws(StoreError) -> Void

@@ -1,6 +1,6 @@
 /// Which footer a salvage takes.
 enum SalvageChoice: Hashable, Sendable {
-  /// The newest, and whatever leaves there are of what is lost of it.
+  /// The newest, and leaves of its lost parts.
   case everything
   /// The newest, whatever is lost of what it leads to.
   case newest
@@ -16,12 +16,12 @@ struct SalvagedState: Hashable, Sendable {
     let position: PagePosition
     /// Every commit up to this one is in its trees, and none after it.
     let coveredSequence: UInt64
-    /// What is wrong with its trees; nil where they were not checked.
+    /// The faults of its trees; nil if they were not checked.
     var treeFaults: [StoreError]?
-    /// What is wrong besides: copies of the footer, headers and lengths of segments.
+    /// Other faults: copies of the footer, headers and lengths of segments.
     var otherFaults: [StoreError] = []
 
-    /// Whether its trees are known to be whole.
+    /// True if its trees are known to be whole.
     var isWhole: Bool { treeFaults?.isEmpty ?? false }
   }
 
@@ -38,13 +38,13 @@ struct SalvagedState: Hashable, Sendable {
     let fault: StoreError
   }
 
-  /// What kept segments, or parts of them, from being searched, or blobs from being looked for.
+  /// The errors that kept segments, or parts of them, from being searched, or blobs from being looked for.
   var faults: [StoreError] = []
   /// All footers, newest first.
   var candidates: [Candidate] = []
-  /// The candidate that was copied; nil where none was.
+  /// The candidate that was copied; nil if none was.
   var chosen: Int?
-  /// What of it could not be copied, by tree and in the order of keys.
+  /// The parts that could not be copied, by tree and in the order of keys.
   var losses: [Loss] = []
 }
 

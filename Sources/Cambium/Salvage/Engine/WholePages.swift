@@ -1,6 +1,6 @@
 /// Goes through a page segment's file from one whole page to the next.
 ///
-/// From a block where no whole page begins it goes on to the next block. So bytes within a whole page are never taken for
+/// From a block where no whole page begins it continues to the next block. So bytes within a whole page are never taken for
 /// a page.
 struct WholePages {
   let file: any File
@@ -8,7 +8,7 @@ struct WholePages {
 
   /// Calls `body` with each whole page of a store, in the order of the file.
   ///
-  /// - Parameter note: Called with what `body` throws, and with failures to read; the walk goes on behind it.
+  /// - Parameter note: Called with each error of `body` and each failure to read; the walk continues after it.
   func run(
     of identity: StoreIdentity, note: (StoreError) -> Void,
     _ body: (PagePosition, PageHeader, RawSpan) throws(StoreError) -> Void
@@ -27,7 +27,7 @@ struct WholePages {
     } catch { note(error) }
   }
 
-  /// The block behind the file's last whole one.
+  /// The block after the file's last whole one.
   var endBlock: UInt32 {
     get throws(StoreError) {
       UInt32(
@@ -35,9 +35,9 @@ struct WholePages {
     }
   }
 
-  /// Looks at what begins at a block.
+  /// Looks for a page at a block.
   ///
-  /// - Returns: the number of blocks to go on by.
+  /// - Returns: the number of blocks to continue by.
   private func page(
     at block: UInt32, before end: UInt32, of identity: StoreIdentity,
     _ body: (PagePosition, PageHeader, RawSpan) throws(StoreError) -> Void

@@ -1,5 +1,5 @@
 /// Has the blobs of a damaged store follow its records to a new one: copies their files as far as they are there, and
-/// makes the map anew for what rows refer to.
+/// rebuilds the map for the blobs that rows refer to.
 ///
 /// A blob that rows refer to, and whose entry or tail is lost, gets a place that is too short for any blob, in a segment for all
 /// of these. So reading it throws, and records that have it can be changed and deleted like others.
@@ -49,7 +49,7 @@ struct BlobSalvage {
   }
 }
 
-/// The map of blobs, as far as rows and what is left of it say.
+/// The map of blobs, from the rows and the remains of the old one.
 private struct SalvagedMap {
   /// By identity.
   private(set) var entries: [(identity: BlobIdentity, entry: BlobEntry)] = []
@@ -66,7 +66,7 @@ private struct SalvagedMap {
     do throws(StoreError) {
       try HistoryReferences(entities, in: trees).forEachReference(in: trees) { note($0) }
     } catch {
-      // Of a damaged history, what comes before the damage counts.
+      // Of a damaged history, the part before the damage counts.
       guard case .corrupt = error else { throw error }
     }
     let sorted = found.sortedRarely { $0.key.key.lexicographicallyPrecedes($1.key.key) }
@@ -115,7 +115,7 @@ private struct SalvagedMap {
     }
   }
 
-  /// Writes it to a store in the place of what is there.
+  /// Writes it to a store in place of the old one.
   func write(
     to backend: any StoreBackend, _ blobs: BlobTrees, _ seed: BlobSeed
   ) throws(StoreError) {
@@ -259,7 +259,7 @@ struct SalvagedSegments {
         }
       }
     }
-    // Lost blobs have no bytes, and their accounts end behind their places.
+    // Lost blobs have no bytes, and their accounts end after their places.
     let end = places.reduce(0) { max($0, Int($1.end)) }
     if try copy.size(at: .blobSegmentOpen) < end { try copy.truncate(to: end, at: .blobTruncate) }
     try copy.sync(at: .blobSync)

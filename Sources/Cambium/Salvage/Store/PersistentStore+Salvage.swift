@@ -1,5 +1,5 @@
 extension PersistentStore {
-  /// Copies what is left of a store that cannot be opened any more into a new store. This is the last resort: back up a store
+  /// Copies the remains of a store that cannot be opened any more into a new store. This is the last resort: back up a store
   /// that opens, and leave damaged records out with `forEach(_:skipping:_:)`.
   ///
   /// Everything is copied whose page is whole, whatever else is damaged: headers, the log, footers, branches, other records,
@@ -15,7 +15,7 @@ extension PersistentStore {
   ///
   /// - Complexity: Reads all pages once, those of damaged trees twice, and all blobs. Memory for some pages, and where leaves
   ///   are looked for to which nothing leads, for 24 bytes for each leaf and the first and last keys of those that are used.
-  /// - Returns: What was copied, and what is missing.
+  /// - Returns: A report of copied and missing parts.
   /// - Throws: `StoreError.nothingToSalvage` if there is nothing to copy, or nothing says what it is; `.locked` if the store
   ///   is open for writing; `.newerFormat` if a newer version of Cambium has written it; `.missing` if there is no file of a
   ///   store at `path`; `.io` if there is anything at `newPath`; `.full`, `.networkFileSystem`. Then there is nothing at

@@ -1,7 +1,7 @@
 /// Makes a whole store of trees that have gaps, or parts from different states.
 ///
 ///     schemas ─▶ rows that are records ─▶ unique indexes, and rows without conflicts ─▶ other indexes
-///                ─▶ derived fields ─▶ references to what is lost ─▶ metadata, history
+///                ─▶ derived fields ─▶ references to lost records ─▶ metadata, history
 ///
 /// Everything that follows from rows is computed again. In rows, only derived fields are changed.
 struct SalvageRepair {
@@ -30,7 +30,7 @@ struct SalvageRepair {
 
   /// Has the store say what its records are, if it does not.
   ///
-  /// - Throws: what a commit throws.
+  /// - Throws: errors of a commit.
   func writeSchemas() throws(StoreError) {
     let stored: [Schema]
     do throws(StoreError) { stored = try StoredSchemas(backend).all() } catch { stored = [] }
@@ -45,7 +45,7 @@ struct SalvageRepair {
     }
   }
 
-  /// - Throws: what a commit throws; `.corrupt` if the copy itself cannot be read.
+  /// - Throws: errors of a commit; `.corrupt` if the copy itself cannot be read.
   mutating func run() throws(StoreError) {
     guard let newest = schemas.last else { return }
     try usePending()
@@ -67,7 +67,7 @@ struct SalvageRepair {
     try clearHistory(entities.history)
   }
 
-  /// Reads rows of older versions through what is pending, or does without them.
+  /// Reads rows of older versions through pending steps, or skips them.
   private mutating func usePending() throws(StoreError) {
     do throws(StoreError) {
       try DeferredOpening(backend).usePending()

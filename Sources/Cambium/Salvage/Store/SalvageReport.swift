@@ -5,7 +5,7 @@ public struct SalvageOptions: Sendable {
     /// The newest state. In place of pages that are damaged or gone, records with keys in the same ranges are taken from any
     /// other pages. Some may be older versions of records, or records that were deleted; the report says how many were found.
     case everything
-    /// The newest state, without what is damaged in it.
+    /// The newest state, without its damaged parts.
     case newestState
     /// The newest state of which nothing is damaged. Later commits are lost.
     case wholeState
@@ -21,7 +21,7 @@ public struct SalvageOptions: Sendable {
   public init() {}
 }
 
-/// What a salvage copied, and what is missing in the copy.
+/// The parts that a salvage copied, and those that are missing in the copy.
 public struct SalvageReport: Hashable, Sendable {
   /// The number of the last commit that is in the copy as a whole, if nothing was lost.
   public internal(set) var sequence: UInt64 = 0

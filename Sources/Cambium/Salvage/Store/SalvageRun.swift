@@ -113,7 +113,7 @@ extension SalvageRun {
     }
   }
 
-  /// Adds what only the log has, puts the records in order, and has the blobs follow.
+  /// Adds the commits that only the log has, puts the records in order, and has the blobs follow.
   private mutating func finish(
     _ base: SalvageSource.Base, _ backend: EngineBackend
   ) throws(StoreError) {
@@ -155,12 +155,12 @@ extension SalvageRun {
       report.damagedBlobs = try BlobSalvage(from: medium, to: target, backend).run()
     } catch {
       guard case .corrupt = error else { throw error }
-      // What its records hold cannot be told, but the records exist.
+      // The content of its records is unknown, but the records exist.
       report.faults.append(error)
     }
   }
 
-  /// Carries out what the log says that the trees do not have.
+  /// Carries out the operations of the log that the trees do not have.
   private func replay(
     _ log: SalvagedLog, after sequence: UInt64, into backend: EngineBackend
   ) throws(StoreError) {
@@ -224,7 +224,7 @@ extension TreeTag {
   }
 }
 
-// MARK: - What records are
+// MARK: - Records
 
 extension SalvageRun {
   /// The schemas of all versions that anything says: the trees, the log, or else the options.
@@ -275,7 +275,7 @@ extension SalvageRun {
         schemas.filter { $0.record(record.number)?.hasLayout(of: record) ?? false }
           .map(\.storedVersion))
     }
-    // Rows of older versions are read through what is pending.
+    // Rows of older versions are read through pending steps.
     let pending = source.candidates.contains { footer in
       footer.footer.trees.contains { $0.name == PendingSteps.treeName && $0.root != nil }
     }
@@ -299,14 +299,14 @@ extension RecordSchema {
 }
 
 extension ColumnType {
-  /// The type without what only says where values go that are yet to be written.
+  /// The type without options that only decide where new values go.
   fileprivate var asStored: ColumnType {
     if case .external(let type, _) = self { .external(of: type, BlobOptions()) } else { self }
   }
 }
 
 extension Schema {
-  /// The trees that are read where no footer names them: all but those that are made anew.
+  /// The trees that are read where no footer names them: all but those that are rebuilt.
   fileprivate var salvagedTrees: [String] {
     records.map { Entity.name(ofRows: $0.number) } + records.map { Entity.name(ofLost: $0.number) }
       + [Schema.treeName, Entities.metadataName, Entities.asideName] + BlobTrees.names
@@ -314,7 +314,7 @@ extension Schema {
 }
 
 extension SalvagedLog {
-  /// Returns what it has that could not be carried out; nil if a state with all commits up to `copied` has that, too.
+  /// Returns the operations that could not be carried out; nil if a state with all commits up to `copied` has that, too.
   fileprivate func unread(after copied: UInt64) -> SalvageReport.UnreadLog? {
     guard remains.byteCount > 0, max(remains.lastSequence, sequence + 1) > copied else {
       return nil
@@ -327,11 +327,11 @@ extension SalvagedLog {
 }
 
 extension SalvageReport.Loss {
-  /// - Returns: nil for a loss that is none, since the tree is made anew.
+  /// - Returns: nil for a loss that is none, since the tree is rebuilt.
   init?(_ loss: SalvagedState.Loss, _ schema: Schema) {
     if loss.tree.first == "i", UInt32(loss.tree.dropFirst()) != nil { return nil }
     let record = schema.records.first { Entity.name(ofRows: $0.number) == loss.tree }
-    // Without a footer nobody knows whether there was such a tree.
+    // Without a footer it is unknown whether there was such a tree.
     if record == nil, loss.count == nil, loss.found == 0 { return nil }
     let layout = record.flatMap { try? RowLayout($0, version: schema.storedVersion) }
     func text(_ key: [UInt8]) -> String {

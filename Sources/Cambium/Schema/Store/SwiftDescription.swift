@@ -326,7 +326,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether it may be in an identifier between backticks, and is seen there.
+  /// True if it may be in an identifier between backticks, and is visible there.
   fileprivate var isOfRawIdentifier: Bool {
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
@@ -406,7 +406,7 @@ extension FieldValue {
   }
 }
 
-/// An argument after others; nothing where it has no value.
+/// An argument after others; nothing if it has no value.
 private func argument(_ label: String, _ value: String?) -> String {
   value.map { ", \(label): \($0)" } ?? ""
 }

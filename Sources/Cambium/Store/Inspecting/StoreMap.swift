@@ -297,7 +297,7 @@ private struct BlobBytes {
     fill(to: BlobLayout.firstOffset, .header)
   }
 
-  /// Adds a blob that lies behind all before it; what is not in the file is left out.
+  /// Adds a blob that lies after all before it; what is not in the file is left out.
   mutating func add(_ entry: BlobEntry) {
     fill(to: Int(clamping: entry.place.offset), .garbage)
     fill(to: Int(clamping: entry.place.end), entry.references > 0 ? .blobs : .kept)

@@ -37,7 +37,7 @@ package final class RawStore: Sendable {
 
   /// Lends `body` a transaction, and commits it when `body` returns. If `body` throws, nothing happened.
   ///
-  /// - Throws: what `body` throws; `.outcomeUnknown`, `.poisoned`, `.full`, `.reentrant`, `.closed`,
+  /// - Throws: errors of `body`; `.outcomeUnknown`, `.poisoned`, `.full`, `.reentrant`, `.closed`,
   ///   `.forked`.
   package func write<Value: ~Copyable>(
     durability: Durability = .durable, _ body: (inout RawTransaction) throws -> Value
@@ -70,7 +70,7 @@ package final class RawStore: Sendable {
   /// - Throws: `.closed`, `.forked`.
   package func snapshot() throws(StoreError) -> RawSnapshot { RawSnapshot(try engine.snapshot()) }
 
-  /// Waits until all commits made so far are on the medium.
+  /// Waits until all commits made so far are on the disk.
   package func flush() throws(StoreError) { try engine.flush() }
 
   /// Waits until everything is in the trees and the log holds nothing that is not.

@@ -127,7 +127,7 @@ package final class RawTreeWriter {
   }
 
   /// Adds all of `entries`, which are above all before them, in the order of their keys. It leaves none
-  /// behind.
+  /// after.
   package func append(_ entries: RawEntries) throws(StoreError) {
     var sorted = entries.takeSorted()
     while try sorted.advance() { try unsafe Self.append(sorted, to: &builder) }
@@ -139,7 +139,7 @@ package final class RawTreeWriter {
     try builder.append(input.key, input.value, schemaVersion: 1)
   }
 
-  /// Completes the tree; when this returns, it is on the medium.
+  /// Completes the tree; when this returns, it is on the disk.
   package func finish() throws(StoreError) -> RawTreeReference {
     let root = try unsafe builder.finish()
     try appender.sync()

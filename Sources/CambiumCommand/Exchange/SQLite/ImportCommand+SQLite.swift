@@ -28,7 +28,7 @@ extension ImportCommand {
     return path
   }
 
-  /// Throws if a file is named where the store or a type is expected, and a store or nothing where the file is.
+  /// Throws if a file is named where the store or a type is expected, and a store or nothing if the file is.
   func checkOrder() throws {
     let words = [arguments.store] + inputs + [sqlite].compactMap(\.self)
     guard words.count > 1, let last = words.last, last != "-" else { return }

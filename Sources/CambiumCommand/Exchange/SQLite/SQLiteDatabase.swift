@@ -140,7 +140,7 @@ enum SQLiteValueType: Int32 {
 
   deinit { _ = unsafe library.finalize(handle) }
 
-  /// Goes to the next row. Returns false behind the last one.
+  /// Goes to the next row. Returns false after the last one.
   func next() throws -> Bool {
     switch unsafe library.step(handle) {
     case SQLiteCode.row: return true

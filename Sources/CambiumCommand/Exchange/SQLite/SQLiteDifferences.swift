@@ -145,7 +145,7 @@ extension SQLiteDifferences {
     }
   }
 
-  /// Returns the text up to a quote that is not doubled, and goes behind it.
+  /// Returns the text up to a quote that is not doubled, and goes after it.
   private static func quoted(by quote: UInt8, in bytes: [UInt8], _ place: inout Int) -> String {
     var text: [UInt8] = []
     while place < bytes.count {
