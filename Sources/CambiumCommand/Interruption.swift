@@ -21,12 +21,12 @@ enum Interruption {
     _ = unsafe pthread_create(&thread, nil, { _ in unsafe Interruption.wait() }, nil)
   }
 
-  /// - Throws: `CommandFailure` where somebody wants it to end.
+  /// - Throws: `CommandFailure` if the user wants it to end.
   static func check(_ message: @autoclosure () -> String) throws {
     if isRequested { throw CommandFailure.interrupted(message()) }
   }
 
-  /// What is done at the first signal from now on.
+  /// The response to the first signal from now on.
   static func onRequest(_ action: @escaping @Sendable () -> Void) {
     Self.action.withLock { $0 = action }
     if isRequested { action() }
@@ -44,7 +44,7 @@ enum Interruption {
     while true {
       var signal: Int32 = 0
       guard unsafe sigwait(&signals, &signal) == 0 else { continue }
-      // A store is whole at any moment: what was not committed is not there.
+      // A store is whole at any moment: uncommitted changes are not there.
       if requested.exchange(true, ordering: .relaxed) { _exit(ExitStatus.interrupted.rawValue) }
       action.withLock { $0 }?()
     }

@@ -7,7 +7,8 @@ extension DataStack {
   /// - Parameters:
   ///   - configuration: The store; nil for the first that was added. No transaction spans two stores.
   ///   - body: Changes objects. Objects are structs: one that is changed is saved again.
-  /// - Throws: `CoreStoreError.persistentStoreNotFound`; errors of `body`; as `PersistentStore.write(durability:author:_:)`.
+  /// - Throws: `CoreStoreError.persistentStoreNotFound`; errors of `body`; as
+  ///   `PersistentStore.write(durability:author:_:)`.
   public func perform<Value>(
     synchronous body: (inout WriteTransaction) throws -> Value, in configuration: String? = nil
   ) throws -> Value {

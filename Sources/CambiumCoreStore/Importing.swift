@@ -90,8 +90,8 @@ extension WriteTransaction {
   ///
   /// - Parameter preProcess: Called with the sources by identifier, before the first object is made: removes and adds some.
   /// - Returns: The numbers of objects that were inserted, updated and left as they are.
-  /// - Throws: Errors of the type's functions and `preProcess`, and as `importRecords(_:from:id:uniqueID:preProcess:_:)`; then
-  ///   nothing is imported.
+  /// - Throws: Errors of the type's functions and `preProcess`, and as
+  ///   `importRecords(_:from:id:uniqueID:preProcess:_:)`; then nothing is imported.
   @discardableResult
   public mutating func importUniqueObjects<Object: ImportableUniqueObject, Sources: Sequence>(
     _ into: Into<Object>, sourceArray: Sources,

@@ -61,8 +61,8 @@ public struct CustomSchemaMappingProvider: SchemaMappingProvider {
     from == old && to == new
   }
 
-  /// - Throws: `CoreStoreError.invalidMapping` if a mapping names a declaration that the versions do not have, or is wrong about an
-  ///   entity.
+  /// - Throws: `CoreStoreError.invalidMapping` if a mapping names a declaration that the versions do not have, or is
+  ///   wrong about an entity.
   public func migrationStep(in history: SchemaHistory) throws -> MigrationStep? {
     let (old, new) = (try history.schema(of: from), try history.schema(of: to))
     let changes = try history.differences(from: from, to: to)

@@ -178,8 +178,8 @@ public final class DataContainer: Sendable {
   ///   - others: The places of further ones.
   ///   - options: How the stores are opened; the policy may change it. Its logger is warned of modifiers of an
   ///     `EntityMap` that are ignored.
-  /// - Throws: Errors of the policy; `MigrationError.incompatible` if it does not migrate a store, and `.failed` if neither
-  ///   its migration nor the `lightWeightBackup` succeeds; and errors of
+  /// - Throws: Errors of the policy; `MigrationError.incompatible` if it does not migrate a store, and `.failed` if
+  ///   neither its migration nor the `lightWeightBackup` succeeds; and errors of
   ///   `PersistentStore(at:model:steps:migration:options:)`. The stores before stay migrated, and are closed.
   @discardableResult
   public static func load(

@@ -94,7 +94,8 @@ private struct DeclaredProperty {
 /// An attribute, a relationship or a transient property, as the mirror of a model shows it.
 private protocol ModelPropertyWrapper {
   func description(of property: String) -> RecordDescription
-  /// Returns true if a key path sets the property and reads the values that are set: a property computed of it does not.
+  /// Returns true if a key path sets the property and reads the values that are set: a property computed of it does
+  /// not.
   func isSet<Model: DeclaredModel>(by keyPath: PartialKeyPath<Model>, as property: String) -> Bool
 }
 

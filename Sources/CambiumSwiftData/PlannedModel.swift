@@ -84,8 +84,8 @@ struct PlannedModel {
 }
 
 extension PlannedModel {
-  /// Throws the error that prevents the migration of a configuration's store, with the name of the stage. A store that does not exist is
-  /// skipped.
+  /// Throws the error that prevents the migration of a configuration's store, with the name of the stage. A store that
+  /// does not exist is skipped.
   ///
   /// - Throws: `SwiftDataError`, `StoreError`.
   func checkMigration(of configuration: ModelConfiguration) throws {

@@ -1,8 +1,8 @@
 public import Cambium
 internal import FoundationEssentials
 
-/// A digest of the records of a store: equal for two stores exactly if they hold the same records, as far as 128 bits can, whatever
-/// numbers their schemas have, how their trees came about and in which pages they are.
+/// A digest of the records of a store: equal for two stores exactly if they hold the same records, as far as 128 bits
+/// can, whatever numbers their schemas have, how their trees came about and in which pages they are.
 ///
 /// It is made of every record of every type: the type's name, and its fields' names and values, in the order of
 /// the primary key; of blobs it is the content. Indexes, metadata and history are no part of it.

@@ -11,8 +11,9 @@ extension MigrationCheck {
   }
 
   /// Migrates a store of an older version with random records, and cuts the power before every call that the
-  /// library makes on its files. The result of each cut is opened: it must be a store of the old version with all of its
-  /// records, and after migrating it, one of the new version with the same content as after an undisturbed migration.
+  /// library makes on its files. The result of each cut is opened: it must be a store of the old version with all of
+  /// its records, and after migrating it, one of the new version with the same content as after an undisturbed
+  /// migration.
   ///
   /// - Parameters:
   ///   - stride: 1 for every call, 2 for every second, and so on.

@@ -22,8 +22,8 @@ extension BlobFiles {
     }
   }
 
-  /// All segments that are open, ascending by number. A caller that keeps this value can read in them whatever is removed
-  /// later: a reader of one of them is made from here on for as long.
+  /// All segments that are open, ascending by number. A caller that keeps this value can read in them whatever is
+  /// removed later: a reader of one of them is made from here on for as long.
   ///
   /// - Complexity: O(1).
   var openSegments: [BlobSegment] {

@@ -77,8 +77,8 @@ package protocol File: AnyObject, Sendable {
   /// Cuts the file to `size` bytes, or grows it with zeros.
   func truncate(to size: Int, at site: Site) throws(StoreError)
 
-  /// Takes space on the disk for the first `size` bytes of the file, which is at least that long afterwards. Its content
-  /// there may be lost.
+  /// Takes space on the disk for the first `size` bytes of the file, which is at least that long afterwards. Its
+  /// content there may be lost.
   ///
   /// - Throws: `.full`, with any part of the space taken.
   func allocate(_ size: Int, at site: Site) throws(StoreError)

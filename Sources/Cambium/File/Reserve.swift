@@ -8,8 +8,8 @@
 ///
 /// - It is lent to folds and transactions that remove more entries than they add, and to compactions. Adding records is
 ///   refused while it is still there. After releasing it, the caller repeats the write that failed.
-/// - A fold that fails even then has deleted the pages that it wrote, and takes the reserve again: an attempt that needs more
-///   than there is does not use it up.
+/// - A fold that fails even then has deleted the pages that it wrote, and takes the reserve again: an attempt that
+///   needs more than there is does not use it up.
 /// - A log that must grow for a transaction first has the overlay before folded, and then takes no more than it needs;
 ///   the rest is held again at once. The other file of the log may have to follow when the store is opened.
 /// - Closing writes nothing new: commits are in the log, whose files are never sparse. On file systems that need space to

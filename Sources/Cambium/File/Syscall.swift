@@ -300,7 +300,8 @@ extension Syscall {
     status(name, in: directory).map { $0 != nil }
   }
 
-  /// The status of the file of that name, or of its destination if that is a link and `following` is set; nil if there is nothing.
+  /// The status of the file of that name, or of its destination if that is a link and `following` is set; nil if there
+  /// is nothing.
   static func status(
     _ name: String, in directory: Descriptor, following: Bool = false
   ) -> Result<stat?, SystemErrorCode> {

@@ -5,7 +5,7 @@ internal import Synchronization
 ///     writer:     notes the keys it changes ─▶ announce ─▶ commits ─▶ publish ─▶ continues
 ///                                                 │                      │ wakes
 ///     observer:                                   ▼                      ▼
-///                    waits ◀── takes what was noted, and the newest state, and compares the keys
+///                    waits ◀── takes the notes and the newest state, and compares the keys
 ///                              in the state it was told of last with those in the new one
 ///
 /// The changes of a commit are announced before the commit can be read. So an observer that takes a state first, and then
@@ -49,7 +49,7 @@ extension ObservationHub {
 
   /// Says what commits change that will be visible next. Before they are.
   ///
-  /// - Parameter notes: Nil if nobody observed when they began.
+  /// - Parameter notes: Nil if there was no observer when they began.
   func announce(_ notes: KeyNotes?, _ first: UInt64, _ last: UInt64, by author: String?) {
     guard isObserved else { return }
     lock.lock()
@@ -59,7 +59,7 @@ extension ObservationHub {
     }
   }
 
-  /// Says how far commits are visible, and wakes those who wait for that.
+  /// Says how far commits are visible, and wakes the tasks that wait for that.
   ///
   /// After a fold all are woken, so that none keeps a state whose segments nothing else needs.
   func publish(_ progress: CommitProgress) {
@@ -82,7 +82,7 @@ extension ObservationHub {
     }
   }
 
-  /// Has all observers throw `error`: nobody can say any more what is committed.
+  /// Has all observers throw `error`: it is unknown which commits are true.
   func fail(_ error: StoreError) {
     wake { woken in
       failure = error
@@ -139,7 +139,7 @@ extension ObservationHub {
     return true
   }
 
-  /// Begins to observe what another observer does, from where that is.
+  /// Begins to observe the same as another observer, from its place on.
   func copy(of other: Observer) -> Observer {
     lock.lock()
     defer { lock.unlock() }

@@ -80,7 +80,7 @@ final class Observer: @unchecked Sendable {
   let key: [UInt8]?
   /// The last commit in the state that it was told of.
   var seen: UInt64 = 0
-  /// Commits up to this one may have been begun before anybody noted anything for it.
+  /// Commits up to this one may have been begun before changes were noted for it.
   var begun: UInt64 = 0
   /// Its place in the tree's journal.
   var number = 0
@@ -108,7 +108,7 @@ final class Observer: @unchecked Sendable {
   /// This one, and those of other trees.
   var all: [Observer] { [self] + related }
 
-  /// Takes over what another observer of the same tree or key was told, and was not yet.
+  /// Takes over the place of another observer of the same tree or key.
   func begin(where other: Observer) {
     (seen, begun) = (other.seen, other.begun)
     (number, touch) = (other.number, other.touch)

@@ -83,7 +83,7 @@ struct ResultChanges {
 // MARK: Finding
 
 extension ObservedResults {
-  /// A result with what it is sorted by.
+  /// A result with its sort key.
   private struct Found {
     let sortKey: [UInt8]
     let key: [UInt8]

@@ -157,7 +157,7 @@ extension [Int] {
 
   /// The places of the longest part of the elements that ascends.
   fileprivate var longestAscent: [Int] {
-    // The places where the lowest ends of parts of each length are, and what comes before each place.
+    // The places where the lowest ends of parts of each length are, and the lengths before each place.
     var ends: [Int] = []
     var before = [Int](repeating: -1, count: count)
     for place in indices {

@@ -9,7 +9,7 @@ struct EntryChange: Sendable {
 extension ObservedStep {
   /// Calls `body` with every entry that changed, by its key.
   ///
-  /// - Complexity: a lookup in each state for every key that may have changed; where nobody knows which, for
+  /// - Complexity: a lookup in each state for every key that may have changed; if it is unknown which, for
   ///   every key that is in no tree yet, or, when there was a fold, linear in the entries.
   /// - Throws: `.corrupt`, `.io`; errors of `body`, which ends it.
   func forEachChange(_ body: (EntryChange) throws -> Void) throws {

@@ -65,9 +65,9 @@ extension TreeFeed {
 // MARK: Commits
 
 extension TreeFeed {
-  /// Notes what commits change that will be visible next.
+  /// Notes the changes of commits that will be visible next.
   ///
-  /// - Complexity: O(1) for those who observe all; a lookup for each key where some observe one.
+  /// - Complexity: O(1) for observers of all; a lookup for each key if some observe one.
   func note(_ keys: NotedKeys, _ first: UInt64, _ last: UInt64, by author: String?) {
     if keys.isEmpty { return }
     if !observers.isEmpty {
@@ -192,7 +192,7 @@ struct ChangeJournal {
   /// The number of the first batch that is left.
   private(set) var firstNumber = 0
   private var cost = 0
-  /// The last commit of those that somebody may have missed, and who made them.
+  /// The last commit of those that an observer may have missed, and their authors.
   private var lastDropped: UInt64 = 0
   private var authorsDropped: Set<String?> = []
 
@@ -202,9 +202,9 @@ struct ChangeJournal {
   /// The number of the next batch.
   var endNumber: Int { firstNumber + batches.count - goneCount }
 
-  /// Adds what will be visible next.
+  /// Adds changes that will be visible next.
   ///
-  /// - Parameter needed: The number of the first batch that somebody still needs.
+  /// - Parameter needed: The number of the first batch that an observer still needs.
   mutating func append(_ batch: Batch, needed: () -> Int) {
     batches.append(batch)
     cost += batch.cost
@@ -217,7 +217,7 @@ struct ChangeJournal {
     }
   }
 
-  /// Releases what nobody needs any more.
+  /// Releases batches that are no longer needed.
   mutating func trim(before number: Int) {
     while firstNumber < number, dropFirst() != nil {}
   }
@@ -275,9 +275,9 @@ extension ChangeJournal {
   }
 }
 
-/// The keys that may have changed between two states of a tree, and who changed them.
+/// The keys that may have changed between two states of a tree, and the authors of the changes.
 struct ObservedChanges {
-  /// Nil if nobody knows which.
+  /// Nil if it is unknown which.
   private(set) var keys: [NotedKeys]? = []
   /// Nil stands for commits without an author, or of which it is not known.
   private(set) var authors: Set<String?> = []
@@ -295,7 +295,7 @@ struct ObservedChanges {
     self.authors.formUnion(authors)
   }
 
-  /// Nobody knows what was changed, and by whom.
+  /// The changes are unknown, and so are their authors.
   static var unknown: ObservedChanges {
     var changes = ObservedChanges()
     changes.forgetKeys(by: [nil])

@@ -157,7 +157,8 @@ final class PageAppender {
   /// Appends a page that `fill` writes, once the code that reads it has accepted it. `fill` returns how many bytes it
   /// used, the rest becomes zero.
   ///
-  /// - Parameter aggregates: The fields that a reference to the page says of it and of the pages below; nil if there are none.
+  /// - Parameter aggregates: The fields that a reference to the page says of it and of the pages below; nil if there
+  ///   are none.
   /// - Throws: `.unsound`; `.limitExceeded`, `.full`, `.io`, `.poisoned`.
   func append<Content: PageContent>(
     _ content: Content.Type, level: UInt8 = 0, flags: UInt8 = 0, blocks: Int,
@@ -221,7 +222,7 @@ final class PageAppender {
   ///
   /// - Precondition: The segments are temporary.
   func readable() throws(StoreError) -> SegmentTable {
-    precondition(lifetime == .temporary, "what can be published is read when it is")
+    precondition(lifetime == .temporary, "published pages are read when they are published")
     try writeOut()
     var entries: [SegmentTable.Entry] = []
     for segment in open {

@@ -292,7 +292,7 @@ extension Query: Codable {
   }
 }
 
-/// A query as it is encoded. What is not there is left out.
+/// A query as it is encoded. Empty parts are left out.
 struct CodedQuery<ConditionForm: Codable, OrderForm: Codable>: Codable {
   var condition: ConditionForm?
   var order: [OrderForm]?
@@ -384,7 +384,7 @@ struct CodedValue: Codable {
   }
 }
 
-/// A question about the records of one type, by the stored names of its fields: what typed queries come down to.
+/// A question about the records of one type, by the stored names of its fields: typed queries become one.
 ///
 /// Records come by `order`, and by primary key where that says nothing: the order is always complete, so
 /// pages neither overlap nor leave anything out.
@@ -425,7 +425,8 @@ struct FieldQuery: Hashable, Sendable {
     return isTooMuch ? nil : count
   }
 
-  /// The query of which only the number of records is asked: as many, without what tells only which they are.
+  /// The query of which only the number of records is asked: as many, without the parts that only decide which they
+  /// are.
   var uncounted: FieldQuery {
     // Which come after another, the order says.
     FieldQuery(

@@ -15,7 +15,7 @@ struct DecimalParts: Hashable, Sendable {
   init(isNegative: Bool, exponent: Int8, magnitude: UInt128) {
     var exponent = exponent
     var magnitude = magnitude
-    // What is odd does not end in zero; to divide takes longer than all else.
+    // Odd numbers do not end in zero; dividing takes longer than all else.
     while magnitude != 0, magnitude & 1 == 0, exponent < .max {
       let (quotient, rest) = magnitude.quotientAndRemainder(dividingBy: 10)
       guard rest == 0 else { break }
@@ -77,7 +77,7 @@ extension DecimalParts {
   private static var compactFlag: UInt32 { 0x0400 }
   private static var negativeFlag: UInt32 { 0x0800 }
 
-  /// True if decimals are laid out so: nobody promises it.
+  /// True if decimals are laid out so: it is not documented.
   static let isLayoutKnown: Bool = {
     guard MemoryLayout<Decimal>.size == MemoryLayout<Words>.size else { return false }
     let samples = [
@@ -133,7 +133,7 @@ extension DecimalParts {
     }
   }
 
-  /// - Returns: nil if the bytes are not what `encode` makes.
+  /// - Returns: nil if the bytes are not an encoding.
   init?(decoding bytes: RawSpan) {
     let count = bytes.byteCount
     if count == 0 {
@@ -196,7 +196,7 @@ extension DecimalParts {
     return nil
   }
 
-  /// - Returns: nil if the bytes are not what `keyBytes` makes.
+  /// - Returns: nil if the bytes are not key bytes.
   init?(keyBytes bytes: [UInt8]) {
     switch bytes.first {
     case Self.zero where bytes.count == 1:

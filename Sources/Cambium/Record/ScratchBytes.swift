@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Memory in which a row or a key is put together: it grows, and is used again for the next.
 ///
-/// After what is reserved there is always room for a word more, so that short runs can be stored as
+/// After the reserved bytes there is always space for another word, so that short runs can be stored as
 /// whole words.
 @safe struct ScratchBytes: ~Copyable {
   private var memory: UnsafeMutableRawPointer
@@ -48,7 +48,7 @@ internal import Glibc
     return unsafe _overrideLifetime(span, borrowing: self)
   }
 
-  /// What is reserved and a word more, to be written to; use it before anything else is done with
+  /// The reserved bytes and another word, to be written to; use it before anything else is done with
   /// the memory.
   @unsafe @_lifetime(borrow self)
   @inline(__always)

@@ -15,7 +15,7 @@ public enum ColumnType: Hashable, Sendable {
 }
 
 extension ColumnType {
-  /// The type of the values, if each is one; nil for what is more, and for bytes of a codec.
+  /// The type of the values, if each is one; nil for several values, and for bytes of a codec.
   public var scalar: ScalarType? { if case .scalar(let type) = self { type } else { nil } }
 
   /// The number of bytes that a value takes in a row; nil if it varies, 0 for a composite.

@@ -159,7 +159,7 @@ extension FieldValue {
 }
 
 extension String {
-  /// Between quotes, with backslashes before what would end or hide it.
+  /// Between quotes, with backslashes before characters that would end or hide it.
   package var quoted: String { "\"" + escaped("\"") + "\"" }
 
   /// A field's name as conditions have it: parts that are no identifiers, or words with a meaning, between

@@ -87,7 +87,7 @@ public enum RelatedAggregate: Hashable, Sendable, CaseIterable, BitwiseCopyable 
   case sum, minimum, maximum
 }
 
-/// What computes a number of two.
+/// An operation that computes a number of two.
 public enum FieldArithmetic: Hashable, Sendable, CaseIterable, BitwiseCopyable {
   case plus, minus, times, divided
   /// The remainder, not of decimals. It has the sign of the dividend.
@@ -109,7 +109,7 @@ extension FieldCondition {
 // MARK: Depth
 
 /// The most parts of a condition that are looked at. A text of the greatest length has fewer; code that joins a condition with
-/// itself again and again makes one that takes little memory, and of which nobody could see the end.
+/// itself again and again makes one that takes little memory, and which no code could read to its end.
 let conditionPartsMax = 4_000_000
 
 extension ConditionTree {

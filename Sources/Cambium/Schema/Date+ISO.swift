@@ -60,7 +60,7 @@ extension Date {
     return Double("-\(-whole - 1)." + String(decoding: rest(of: digits), as: UTF8.self))
   }
 
-  /// The digits of what a number that is not whole has above the next smaller whole one.
+  /// The digits of a number's fraction, above the next smaller whole number.
   private static func fraction(of seconds: Double) -> [UInt8] {
     let parts = "\(seconds.magnitude)".utf8.split(separator: UInt8(ascii: "e"))
     let mantissa = Array(parts[0])

@@ -145,7 +145,7 @@ extension FieldValue {
   }
 
   /// Returns true if both are stored alike: strings that Swift takes for equal may have other bytes, and NaN is what it was,
-  /// though it equals nothing. Whether zero has a sign makes no difference.
+  /// though it equals nothing. The sign of zero makes no difference.
   package func isSame(as other: FieldValue) -> Bool {
     switch (self, other) {
     case (.string, .string): compare(to: other) == 0

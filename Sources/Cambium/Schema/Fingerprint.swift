@@ -102,7 +102,7 @@ extension RecordSchema {
 }
 
 extension [UInt8] {
-  /// Appends the parts of a key, with what `field` makes of the number of each.
+  /// Appends the parts of a key, with the result of `field` for the number of each.
   mutating func append(parts: [KeyPart], field: (UInt32) -> [UInt8]) {
     append(integer: UInt32(parts.count))
     for part in parts {

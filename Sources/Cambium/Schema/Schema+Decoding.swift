@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 
 extension Schema {
-  /// Reads what `encoded()` wrote, from bytes that may hold anything.
+  /// Reads an encoded schema, from bytes that may hold anything.
   ///
   /// - Parameter path: The store's, for errors.
-  /// - Throws: `.corrupt` with D1 or D2; `.newerFormat` for what this version does not know and must not pass
+  /// - Throws: `.corrupt` with D1 or D2; `.newerFormat` for parts that this version does not know and must not pass
   ///   over.
   init(decoding bytes: RawSpan, version: UInt32, path: String) throws(StoreError) {
     let place = StoreError.CorruptPlace.entry(tree: Schema.treeName, key: Schema.key(of: version))
@@ -319,7 +319,7 @@ extension SchemaDecoder {
     }
   }
 
-  /// The type of an array's elements, or of what lies outside.
+  /// The type of an array's elements, or of a value outside of rows.
   private func inner(from reader: inout ByteReader) throws(StoreError) -> ScalarType {
     let code = try reader.integer(UInt8.self)
     if let type = ScalarType(rawValue: code) { return type }
@@ -369,7 +369,7 @@ extension SchemaDecoder {
     return .comparison(field: field.name, comparison, try value(from: &reader))
   }
 
-  /// Reads a value; what its field cannot have is refused when the schema is validated.
+  /// Reads a value; a value that its field cannot have is refused when the schema is validated.
   private func value(
     from reader: inout ByteReader, isElement: Bool = false
   ) throws(StoreError) -> FieldValue {

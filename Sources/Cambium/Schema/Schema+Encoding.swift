@@ -213,7 +213,7 @@ extension [UInt8] {
   }
 }
 
-// What schemas are written with, in the store and under fingerprints: types, values and conditions, each
+// The parts that schemas are written with, in the store and under fingerprints: types, values and conditions, each
 // after a number that says what follows. `FORMAT.md` has the tables.
 
 extension [UInt8] {
@@ -235,7 +235,8 @@ extension [UInt8] {
     }
   }
 
-  /// Appends what rows depend on of a type: of an external one not where values go that are yet to be written.
+  /// Appends the parts of a type that rows depend on: of an external one not where values go that are yet to be
+  /// written.
   mutating func append(storedType type: ColumnType) {
     guard case .external(let type, _) = type else { return append(type: type) }
     append(UInt8(21))
@@ -252,7 +253,7 @@ extension [UInt8] {
     append(options.deduplicated ? 1 : 0)
   }
 
-  /// Appends a condition, with what `field` makes of the name of each field in it.
+  /// Appends a condition, with the result of `field` for the name of each field in it.
   mutating func append(condition: FieldCondition, field: (String) -> [UInt8]) {
     switch condition {
     case .comparison(let name, let comparison, let value):

@@ -5,7 +5,7 @@ struct SchemaFault: Error, Hashable {
   var reason: String
 }
 
-// What holds for every schema, whether it was made of descriptions or read from a store.
+// The rules of every schema, whether it was made of descriptions or read from a store.
 
 extension Schema {
   /// Throws the first fault found.
@@ -144,7 +144,7 @@ extension RecordSchema {
         throw fault("a part of a composite is in no primary key", field: part.name)
       }
       guard !part.isOptional else {
-        throw fault("what is in a primary key is not optional", field: part.name)
+        throw fault("a field of a primary key is not optional", field: part.name)
       }
     }
     guard !primaryKey.contains(where: \.isCaseInsensitive) else {
@@ -238,7 +238,7 @@ extension RecordSchema {
     if value == .null {
       return comparison.isOfEquality ? nil : "asks for an order of \(name) and null"
     }
-    if value.isNaN { return "compares \(name) with what is no number" }
+    if value.isNaN { return "compares \(name) with NaN" }
     guard value.isStored(as: field.type) else {
       return "compares \(name), \(field.type), with a value of another type"
     }

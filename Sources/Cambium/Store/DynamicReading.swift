@@ -103,7 +103,8 @@ extension RecordReading where Self: ~Copyable {
   /// ```
   ///
   /// - Parameter skip: Called with each record that cannot be read: its bytes are damaged, or the type has no such value.
-  /// - Throws: `StoreError.unknownRecord`, `.closed`, `.io`; errors of the type's hook after loading, `skip` and `body`.
+  /// - Throws: `StoreError.unknownRecord`, `.closed`, `.io`; errors of the type's hook after loading, `skip` and
+  ///   `body`.
   public func forEach<Subject: Record>(
     _ type: Subject.Type, skipping skip: (SkippedRecord) throws -> Void,
     _ body: (Subject) throws -> Void

@@ -1,12 +1,12 @@
 internal import FoundationEssentials
 
-/// A store that is written to, on any medium.
+/// A store that is written to, on any file system.
 final class EngineBackend: StoreBackend {
   let engine: Engine
   let upgrades = OpenedUpgrades()
   let blobs = OpenedBlobs()
   let collations = OpenedCollations()
-  /// Nil in tests that want everything in the same order each time: then who commits does what is due.
+  /// Nil in tests that want everything in the same order each time: then each commit does the work that is due.
   private let threads: EngineThreads?
   private let numbers: @Sendable () -> UInt64
 
@@ -54,7 +54,7 @@ final class EngineBackend: StoreBackend {
 
   /// Opens a store for one thread, so that everything happens in the same order each time.
   ///
-  /// - Parameter seed: Of what is random elsewhere.
+  /// - Parameter seed: For numbers that are random elsewhere.
   init(
     alone medium: any FileSystem, _ options: EngineOptions, creating: Bool,
     _ check: (any StateCheck)? = nil, seed: UInt64
@@ -85,7 +85,7 @@ final class EngineBackend: StoreBackend {
   }
 }
 
-// MARK: What the engine says
+// MARK: The engine's events
 
 extension EngineBackend {
   var path: String { engine.medium.path }
@@ -134,7 +134,7 @@ extension EngineBackend {
     if threads != nil {
       return BlobFiles(in: medium, seed: seed, from: number, segmentSize: size, gate: gate)
     }
-    // Buffers are small, so that what is longer than a few of them goes to the disk while it is made.
+    // Buffers are small, so that a value longer than a few of them goes to the disk while it is made.
     return BlobFiles(
       in: medium, seed: seed, from: number, segmentSize: size, bufferSize: 64 << 10,
       crew: BlobCrew(size: 0), gate: gate)

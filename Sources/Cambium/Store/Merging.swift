@@ -1,4 +1,4 @@
-// Saving over what others have written meanwhile.
+// Saving over concurrent changes.
 
 extension WriteTransaction {
   /// Adds a record, or merges it into the stored one: the one with its primary key, or with the same values in unique fields.
@@ -9,8 +9,8 @@ extension WriteTransaction {
   ///
   /// - Parameter merge: Called with the stored record, which it changes, and the new one. It must not change the primary key.
   /// - Complexity: As `save(_:onConflict:)`, and reading the stored record.
-  /// - Throws: as `update(_:onConflict:)`, and errors of `merge`; `StoreError.uniqueConflict` if several stored records have the
-  ///   new one's values, `.invalidValue` if `merge` changes the primary key: then nothing has changed.
+  /// - Throws: as `update(_:onConflict:)`, and errors of `merge`; `StoreError.uniqueConflict` if several stored records
+  ///   have the new one's values, `.invalidValue` if `merge` changes the primary key: then nothing has changed.
   public mutating func save<Subject: Record>(
     _ record: Subject, merging merge: (inout Subject, Subject) throws -> Void
   ) throws {

@@ -1,4 +1,4 @@
-// Values under names, beside the records: what a program wants to know of its store as a whole.
+// Values under names, beside the records: facts of a program about its store as a whole.
 
 extension RecordReading where Self: ~Copyable {
   /// Returns the value that was set for `name`; nil if there is none.
@@ -38,8 +38,8 @@ extension RecordReading where Self: ~Copyable {
 extension WriteTransaction {
   /// Sets the value for `name`; nil removes it.
   ///
-  /// - Throws: `StoreError.limitExceeded` if the name or the value is too long, `.full`, `.corrupt`, `.io`; what encoding
-  ///   throws.
+  /// - Throws: `StoreError.limitExceeded` if the name or the value is too long, `.full`, `.corrupt`, `.io`; errors of
+  ///   encoding.
   public mutating func setMetadata<Value: Encodable>(_ value: Value?, for name: String) throws {
     try writer.checkUsable()
     let key = Array(name.utf8)

@@ -20,7 +20,7 @@ public final class PersistentStore: RecordReading, Sendable {
   private let buffers = WriteBuffers()
   /// The history that is kept; nil if none is.
   private let history: HistoryKeeping?
-  /// What collects blobs in the background; nil if nothing does.
+  /// The collector of blobs in the background; nil if nothing does.
   private let collection: BackgroundCollection?
   /// The path of the earlier store that this one replaced.
   private let setAside: String?
@@ -95,7 +95,7 @@ public final class PersistentStore: RecordReading, Sendable {
 
   deinit { endObserving() }
 
-  /// The report of what opening found and repaired.
+  /// The report of the faults that opening found and repaired.
   public var report: OpenReport {
     var report = backend.report
     report.setAside = setAside
@@ -139,14 +139,15 @@ extension PersistentStore {
     try body(try snapshot())
   }
 
-  /// Calls `body` with the newest committed state, in a task and not on its actor, which is free meanwhile: for what sorts,
-  /// counts or reads much.
+  /// Calls `body` with the newest committed state, in a task and not on its actor, which is free meanwhile: for work
+  /// that sorts, counts or reads much.
   ///
   /// ```swift
   /// let total = try await store.read { snapshot in try snapshot.sum(Order.self, of: \.total) }
   /// ```
   ///
-  /// - Throws: `StoreError.closed`, `.forked`, and errors of `body`; `CancellationError` if the task was cancelled before.
+  /// - Throws: `StoreError.closed`, `.forked`, and errors of `body`; `CancellationError` if the task was cancelled
+  ///   before.
   @concurrent
   public func read<Result: Sendable>(
     _ body: @Sendable (StoreSnapshot) throws -> Result
@@ -362,7 +363,7 @@ extension PersistentStore {
   }
 }
 
-// What is done to a store in a directory as a whole.
+// Operations on a store's directory as a whole.
 
 extension PersistentStore {
   /// Deletes the store in the directory at `path`, and the directory. After a crash, either the whole store is left,

@@ -13,8 +13,8 @@ extension RecordReading where Self: ~Copyable {
   /// Returns the record with a primary key; nil if there is none. The parts of a compound key are given in its order.
   ///
   /// - Complexity: O(log records): a lookup in memory, and in pages that are mostly in memory, too.
-  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the key is of other types, `.corrupt`, `.io`, `.closed`; what
-  ///   the type's hook after loading throws.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the key is of other types, `.corrupt`, `.io`, `.closed`;
+  ///   errors of the type's hook after loading.
   @inlinable
   public func fetch<Subject: Record>(
     _ type: Subject.Type, key part: any FieldValueConvertible,

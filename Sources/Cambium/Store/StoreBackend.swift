@@ -1,4 +1,4 @@
-/// What is under a store: an engine that writes, or what follows one in another process.
+/// The base of a store: an engine that writes, or a follower of one in another process.
 protocol StoreBackend: AnyObject, Sendable {
   var path: String { get }
   var names: TreeNames { get }
@@ -18,16 +18,16 @@ protocol StoreBackend: AnyObject, Sendable {
   /// Returns a keeper of files of blobs on the backend's file system.
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> BlobKeeper
 
-  /// True if the store has threads of its own for what is done in the background.
+  /// True if the store has threads of its own for background work.
   var hasThreads: Bool { get }
 
   /// The blob segments that have files, ascending.
   func blobSegments() throws(StoreError) -> [UInt32]
 
-  /// A number that nobody knows; in tests the same each time.
+  /// A random number; in tests the same each time.
   func random() -> UInt64
 
-  /// Takes in what was committed since, where another process writes.
+  /// Takes in the commits since, if another process writes.
   func lookAgain() throws(StoreError)
 
   /// - Throws: `.closed`, `.forked`.
@@ -41,14 +41,15 @@ protocol StoreBackend: AnyObject, Sendable {
 
   var progress: CommitProgress { get }
 
-  /// The last state that may be published by what has begun by now. Who begins later sees what was done before.
+  /// The last state that may be published by transactions that have begun by now. Later ones see all that was done
+  /// before.
   var begunPublication: UInt64 { get }
 
-  /// Takes in what another process committed, and says so to those who observe. False if nothing is new.
+  /// Takes in the commits of another process, and tells the observers. False if nothing is new.
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool
-  /// What the page segments hold; as if no state were kept, if that is asked for.
+  /// The use of the page segments; as if no state were kept, if that is asked for.
   func spaceUsage(droppingKept: Bool) throws(StoreError) -> SpaceUsage
-  /// The engine, for what a store that is only read cannot do.
+  /// The engine, for operations that a store that is only read cannot do.
   ///
   /// - Throws: `.readOnly`.
   func writingEngine() throws(StoreError) -> Engine
@@ -63,7 +64,7 @@ extension StoreBackend {
 
   func lookAgain() throws(StoreError) {}
 
-  /// Nobody else commits.
+  /// There are no other writers.
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }
 
   /// The trees of the newest state.
@@ -75,7 +76,7 @@ extension StoreBackend {
 extension StoreBackend {
   /// Lends `body` a transaction's trees, and commits when it returns.
   ///
-  /// - Throws: errors of `body`; `.readOnly`, and what a commit throws.
+  /// - Throws: errors of `body`; `.readOnly`, and errors of a commit.
   func write(_ durability: Durability, _ body: (TransactionTrees) throws -> Void) throws {
     let engine = try writingEngine()
     let (upgrades, session) = (upgrades.current, blobs.session())
@@ -110,7 +111,7 @@ extension StoreBackend {
 
   /// Commits the kept state of a version, with what `body` changes in it.
   ///
-  /// - Throws: errors of `body`; `.notKept`, `.corrupt`, and what a commit throws.
+  /// - Throws: errors of `body`; `.notKept`, `.corrupt`, and errors of a commit.
   func restore(
     _ version: UInt32, _ body: (TransactionTrees) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -144,7 +145,7 @@ extension StoreBackend {
 
   func fold() throws(StoreError) { try writingEngine().foldEverything() }
 
-  /// Has every fold upgrade what it rewrites.
+  /// Has every fold upgrade the rows that it rewrites.
   func foldThrough(_ upgrades: TreeUpgrades) throws(StoreError) {
     if !isReadOnly { try writingEngine().use(upgrades) }
   }

@@ -1,4 +1,4 @@
-// What stores, models and records say of themselves in logs and debuggers.
+// Descriptions of stores, models and records in logs and debuggers.
 
 extension Schema: CustomStringConvertible {
   /// The version, its label, and the names of the records.
@@ -79,7 +79,7 @@ extension StoreInspection: CustomStringConvertible {
 }
 
 extension OpenReport: CustomStringConvertible {
-  /// What opening found and repaired.
+  /// The faults that opening found and repaired.
   public var description: String {
     var parts = [isNew ? "a new store" : "commit \(sequence), \(replayedCommits) commits replayed"]
     if let discardedTail { parts.append("the end of the log was discarded: \(discardedTail)") }

@@ -25,7 +25,7 @@ public struct StoreGroup: Sendable {
   ///   - steps: The steps of each store's migration that do not follow from the descriptions, by configuration.
   ///   - migration: How stores of an older version are migrated, or that they are refused.
   /// - Throws: `StoreError.invalidDescription` if the model is wrong, or a path or steps are given for what is no configuration;
-  ///   and what `PersistentStore(at:model:steps:migration:options:)` throws. No store is then left open.
+  ///   and errors of `PersistentStore(at:model:steps:migration:options:)`. No store is then left open.
   public init(
     _ model: StoreModel, at paths: [String: String], steps: [String: [MigrationStep]] = [:],
     migration: MigrationMode = .automatic, options: StoreOptions = StoreOptions()
@@ -66,7 +66,7 @@ public struct StoreGroup: Sendable {
     let model: StoreModel
     let steps: [MigrationStep]
 
-    /// Throws what keeps the store from being migrated. One that does not exist is not.
+    /// Throws the error that prevents the store's migration. A store that does not exist is skipped.
     func checkMigration(_ options: StoreOptions) throws(StoreError) {
       let plan: MigrationPlan
       do throws(StoreError) {

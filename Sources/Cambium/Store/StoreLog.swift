@@ -59,7 +59,7 @@ struct StoreLog: Sendable {
   /// - Parameter work: With its article.
   func ended(_ work: String, _ error: any Error) { logger?.error("\(work) ended: \(error)") }
 
-  /// Notes a commit that failed by what the store is on, not by what was to be committed.
+  /// Notes a commit that failed because of the disk, not because of its content.
   func failed(_ error: any Error) {
     switch error as? StoreError {
     case .io, .full, .corrupt, .poisoned, .outcomeUnknown:
@@ -68,7 +68,7 @@ struct StoreLog: Sendable {
     }
   }
 
-  /// Is told what ends in the background, where nobody sees the error.
+  /// Logs errors of background work, which no caller sees.
   var listener: EngineListener? {
     guard logger != nil else { return nil }
     return EngineListener { error in ended("The compaction in the background", error) }

@@ -1,4 +1,4 @@
-/// Opens a store for a model, from a path or a file system: checks what the store says of itself, and migrates it.
+/// Opens a store for a model, from a path or a file system: checks the store's description, and migrates it.
 struct StoreOpening {
   let model: StoreModel
   /// The model checked for a store without a schema.
@@ -59,7 +59,7 @@ struct StoreOpening {
     return opened
   }
 
-  /// Opens what a backend has, or closes it.
+  /// Opens the store of a backend, or closes it.
   func open(_ backend: any StoreBackend) throws(StoreError) -> Opened {
     do throws(StoreError) {
       return Opened(backend: backend, entities: try entities(of: backend))
@@ -69,7 +69,7 @@ struct StoreOpening {
     }
   }
 
-  /// Compares the model with what the store says of itself, and migrates it where that is due.
+  /// Compares the model with the store's description, and migrates it where that is due.
   ///
   /// - Throws: `.missing` where there is no schema and none can be written; `.schemaMismatch`, `.needsMigration`,
   ///   `.newerSchema`, `.invalidDescription`, `.corrupt`, and errors of a commit.
@@ -85,7 +85,7 @@ struct StoreOpening {
     if stored.version > model.version { return try migrate(backend, stored) }
     let checked = try model.checked(after: stored)
     guard stored.version == checked.schema.version else { return try migrate(backend, stored) }
-    // A newer program has begun to migrate it, and may never come back; what this one writes it would miss.
+    // A newer program has begun to migrate it, and may never come back; it would miss changes of this one.
     if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
     try DeferredOpening(backend).usePending()
     try BlobOpening(backend).open(for: stored)
@@ -209,7 +209,7 @@ struct VersionCheck: StateCheck {
   ) throws(StoreError) {
     let trees = TreeAccess.state(SnapshotTrees(snapshot))
     let schemas = StoredSchemas(trees, try names.slot(of: Schema.treeName), path: "")
-    // Who reads an older store through steps that cannot fail reads it also when they were done.
+    // A reader of an older store through steps that cannot fail can also read it when they are done.
     guard let newest = try schemas.newest(), newest.version != version,
       newest.version != supported
     else { return }
@@ -309,7 +309,7 @@ extension StoreOpening {
     }
   }
 
-  /// Opens what a backend reads by its own description.
+  /// Opens the store of a backend by its own description.
   static func open(
     reading backend: ReadingBackend, _ options: StoreOptions
   ) throws(StoreError) -> Opened {
@@ -323,12 +323,12 @@ extension StoreOpening {
     untyped backend: any StoreBackend, _ options: StoreOptions
   ) throws(StoreError) -> Opened {
     backend.collations.set(options.collations)
-    // A program of a newer version has begun to migrate it; what is written here it would miss.
+    // A program of a newer version has begun to migrate it; it would miss changes of this one.
     if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
     guard let entities = try backend.describedEntities() else {
       throw .unknownRecord(name: "of any kind")
     }
-    // What was thrown away may have been counted.
+    // Discarded references may have been counted.
     try BlobRecount(backend).runIfDue(entities)
     return Opened(backend: backend, entities: entities)
   }

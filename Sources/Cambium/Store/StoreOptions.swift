@@ -29,8 +29,8 @@ public struct StoreOptions: Sendable {
   /// The options of migrations.
   public var migration = MigrationOptions()
   /// A logger for what happens to the store as a whole: opening and migrating it, compactions and backups at the levels `info`
-  /// and `debug`; what was repaired, left out or put aside at `warning`; failures at `error`, also those of a compaction in the
-  /// background.
+  /// and `debug`; repairs, omissions and stores put aside at `warning`; failures at `error`, also those of a compaction
+  /// in the background.
   public var logger: Logger?
   /// Accepts a directory on a network file system, where locks and flushes may not hold.
   public var allowsNetworkFileSystems = false

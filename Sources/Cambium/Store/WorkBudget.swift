@@ -59,7 +59,7 @@ extension WorkBudget {
       if done == 0 { return Self.firstCount }
       let now = ContinuousClock.now
       let share = (time.upperBound - now) / max(now - time.lowerBound, .nanoseconds(1))
-      // As many as until now at most: what few records took says little of many.
+      // As many as until now at most: the cost of few records says little of many.
       return max(Self.leastCount, Int(Double(done) * min(max(share, 0), 1)))
     }
 

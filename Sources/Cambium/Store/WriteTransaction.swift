@@ -31,8 +31,8 @@ public struct WriteTransaction: ~Copyable, RecordReading {
 extension WriteTransaction {
   /// Writes a record: adds it, or replaces the one with its primary key.
   ///
-  /// - Parameter policy: What is done if another record has the same values in unique fields. To replace one that has elements
-  ///   of a unique list of references takes these elements out of its list.
+  /// - Parameter policy: The action if another record has the same values in unique fields. To replace one that has
+  ///   elements of a unique list of references takes these elements out of its list.
   /// - Complexity: A change in memory; if the type has indexes, a lookup, and two changes for each index that the record
   ///   changes; a lookup for each checked reference that changes.
   /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.limitExceeded`, and any error of a
@@ -71,8 +71,8 @@ extension WriteTransaction {
   /// Whether other records deny it is decided when the transaction commits, so two records that require each other can be
   /// deleted in any order; `deletion(of:)` says it before.
   ///
-  /// - Complexity: A lookup and a few changes in memory; a seek for each reference that leads to the type, and what a
-  ///   deletion or an update costs for each record that is deleted with it, or cut.
+  /// - Complexity: A lookup and a few changes in memory; a seek for each reference that leads to the type, and the cost
+  ///   of a deletion or an update for each record that is deleted with it, or cut.
   /// - Throws: `StoreError.unknownRecord`, any error of a hook: then nothing has changed. `.corrupt`, `.full`, `.io`. The
   ///   commit throws `.deleteDenied` if other records deny it then.
   @inlinable
@@ -148,7 +148,7 @@ extension WriteTransaction {
 
   /// Writes a record as its hooks leave it, in the place of others whose hooks have run.
   ///
-  /// What is refused for its key is so before any hook runs; whether the rest is valid, counts afterwards.
+  /// A record is refused for its key before any hook runs; the rest is validated afterwards.
   @usableFromInline
   func writeWithHooks<Subject: Record>(
     _ record: Subject, of type: RecordType<Subject>, _ presence: RecordWriter.Presence,
@@ -172,7 +172,7 @@ extension WriteTransaction {
       }
     } before: {
       try type.encode(record, to: row, key: key)
-      // What is in the way now, a hook has written.
+      // A record that conflicts now was written by a hook.
       try writeValue(of: type, presence, replaces ? .refuse : policy)
     }
   }
@@ -180,7 +180,7 @@ extension WriteTransaction {
   /// Returns the record that is written where another one has its unique values: nil if that one is kept; with its primary key
   /// if that one is updated.
   ///
-  /// What a hook makes of the record afterwards may meet others; then the policy counts, and no hook runs for those.
+  /// The record as a hook has changed it may conflict with others; then the policy counts, and no hook runs for those.
   private func settle<Subject: Record>(
     _ record: Subject, of type: RecordType<Subject>, _ presence: RecordWriter.Presence,
     _ policy: ConflictPolicy
@@ -305,8 +305,8 @@ extension WriteTransaction {
 // MARK: Savepoints
 
 extension WriteTransaction {
-  /// Accepts references that lead to records that do not exist, as those of a copy that leaves out what cannot be read: the
-  /// store knows from then on that these records are lost.
+  /// Accepts references that lead to records that do not exist, as those of a copy that leaves out unreadable records:
+  /// the store knows from then on that these records are lost.
   ///
   /// - Returns: The names of their types, and their keys as text.
   /// - Throws: `StoreError.corrupt`, `.full`, `.io`.

@@ -1,6 +1,6 @@
 import Cambium
 
-/// The skeleton of a step: what is inferred as remarks, and a place for what only a program can say.
+/// The skeleton of a step: inferred changes as remarks, and a place for those that only a program can state.
 struct StepText {
   private let old: Schema
   private let new: Schema

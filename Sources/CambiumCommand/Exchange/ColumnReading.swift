@@ -194,7 +194,7 @@ enum DateNumber: String, CaseIterable, Sendable {
     case fraction(Double)
   }
 
-  /// Returns nil for what is no number.
+  /// Returns nil for anything but a number.
   private func number(_ source: FieldValue) -> Number? {
     let whole: Int64?
     let fraction: Double?
@@ -237,7 +237,7 @@ enum DateNumber: String, CaseIterable, Sendable {
         && Int64(exactly: (seconds * perSecond).rounded()) == difference.partialValue
       digits = "\(number)"
     case .fraction(let number):
-      // Rounded once, so that only what the date has lost shows.
+      // Rounded once, so that only the digits that the date has lost show.
       let back =
         self == .julianDay ? seconds / 86_400 + origin : origin.addingProduct(seconds, perSecond)
       isSame = back == number

@@ -128,7 +128,7 @@ struct ExportWriter {
   private mutating func writeRecords(of shape: RecordShape) throws {
     var count = count
     let (bar, total, write) = (bar, total, write)
-    // By name: numbers depend on what a store has been through.
+    // By name: numbers depend on a store's past.
     let named = shape.fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     let body: (DynamicRecord) throws -> Void = { record in
       try Interruption.check(

@@ -165,7 +165,7 @@ extension ImportChoices {
 // MARK: - Tables
 
 extension ImportChoices {
-  /// Gives tables and their columns what was chosen for them.
+  /// Applies the choices to tables and their columns.
   ///
   /// - Throws: `CommandFailure` for tables and columns that do not exist, and for names that cannot be.
   func apply(to tables: inout [SQLiteTable]) throws {
@@ -263,7 +263,7 @@ extension ImportChoices {
   /// - Parameters:
   ///   - names: The names of tables or columns in the database, and those that were chosen.
   ///   - kind: "tables", "columns".
-  ///   - owner: What has them, with a capital letter.
+  ///   - owner: The owner of the choices, with a capital letter.
   static func checkNames(
     _ names: [(original: String, chosen: String?)], _ kind: String, of owner: String
   ) throws {

@@ -17,7 +17,7 @@ struct ImportCommand: ParsableCommand {
       the end is refused.
 
       A SQLite database, known by its first bytes or named with --sqlite, becomes a new store: tables become records, foreign keys references, and tables that \
-      hold nothing but pairs of keys lists of references; indexes and unique constraints are kept. What differs is said \
+      hold nothing but pairs of keys lists of references; indexes and unique constraints are kept. Differences are listed \
       line by line, and the Swift that describes the store is the answer. Columns get the type that holds all of their \
       values exactly; strings that are not UTF-8 are bytes, without --encoding or --lossy. --type, --name and --key choose otherwise; a \
       value that the chosen type does not hold exactly is refused with its row, without --lossy.

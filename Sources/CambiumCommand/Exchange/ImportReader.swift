@@ -1,6 +1,6 @@
 import Cambium
 
-/// The first line of an export: what the store is to be.
+/// The first line of an export: the description of the new store.
 struct ImportHeader {
   let fingerprint: String
   let model: StoreModel

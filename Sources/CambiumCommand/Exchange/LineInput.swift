@@ -8,7 +8,7 @@ final class LineInput {
   private var buffer: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
-  /// The bytes that were read, and those that there are; nil of what has no size.
+  /// The bytes that were read, and those that there are; nil for an input without a size.
   private var readCount = 0
   private var size: Int?
   /// Of the line that was read last, from 1.
@@ -17,7 +17,7 @@ final class LineInput {
   private(set) var end = UInt8(ascii: "\n")
 
   private static let chunk = 1 << 18
-  /// What a line has at most: a record with a value of the greatest length, in base64, and room for more.
+  /// The greatest size of a line: a record with a value of the greatest length, in base64, and room for more.
   private static let lineMax = 256 << 20
 
   /// - Parameter path: `-` for standard input.
@@ -36,7 +36,7 @@ final class LineInput {
     if buffer.starts(with: mark) { start = mark.count }
   }
 
-  /// How much of the file was read, from 0 to 1; nil if nobody knows.
+  /// How much of the file was read, from 0 to 1; nil if unknown.
   var fraction: Double? {
     size.map { Double(readCount - buffer.count + start) / Double(max(1, $0)) }
   }

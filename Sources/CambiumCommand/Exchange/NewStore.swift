@@ -13,7 +13,7 @@ struct NewStore {
   /// - Parameters:
   ///   - source: The store that it is a copy of, if any, which it cannot replace.
   ///   - like: The store whose directory has the permissions that the new one gets, which is made then.
-  ///   - replacing: True if a store that is there already is replaced. What is no store is never.
+  ///   - replacing: True if a store that is there already is replaced. Other files never are.
   ///   - hint: What to say to have it otherwise.
   init(
     at path: String, of source: String? = nil, like: String? = nil, replacing: Bool,
@@ -68,6 +68,6 @@ struct NewStore {
     }
   }
 
-  /// Takes away what was made and has no name yet.
+  /// Removes a new store that has no name yet.
   func abandon() { work.remove() }
 }

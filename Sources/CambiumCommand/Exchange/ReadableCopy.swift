@@ -5,7 +5,7 @@ struct ReadableCopy {
   private(set) var count = 0
   private(set) var skippedCount = 0
 
-  /// - Throws: what reading on past a damaged record does, and what making the new store does.
+  /// - Throws: errors of reading past a damaged record, and of making the new store.
   init(of snapshot: StoreSnapshot, to path: String, _ options: StoreOptions, _ bar: ProgressBar)
     throws
   {

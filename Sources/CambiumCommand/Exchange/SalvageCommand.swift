@@ -4,12 +4,12 @@ import Cambium
 struct SalvageCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "salvage",
-    abstract: "Copies what can be read of a damaged store.",
+    abstract: "Copies the readable part of a damaged store.",
     discussion: """
       This is the last resort. It copies everything whose page is undamaged into a new store, whatever else \
       is damaged or gone: the log, headers, footers, files of blobs, other pages. If pages of a state are \
       damaged, it looks for their records in all other pages; some of these may be older versions, or may \
-      have been deleted. It lists what is missing by record and range of keys. The damaged store is not \
+      have been deleted. It lists missing data by record and range of keys. The damaged store is not \
       changed. A store of a newer version of Cambium is refused. The status is 1 if anything is missing or \
       may be older.
 
@@ -21,7 +21,7 @@ struct SalvageCommand: ParsableCommand {
   @Argument(help: "The directory of the new store, which must not exist.", completion: .directory)
   var copy: String
 
-  @Flag(help: "Copy only the newest state, without what is damaged in it.")
+  @Flag(help: "Copy only the newest state, without its damaged parts.")
   var newest = false
 
   @Flag(help: "Copy the newest state that is undamaged, without later commits.")
@@ -59,7 +59,7 @@ struct SalvageCommand: ParsableCommand {
     }
     if !report.isWhole {
       throw CommandFailure(
-        .fault, "The copy lacks what was damaged, or may have older versions of it.")
+        .fault, "The copy lacks damaged parts, or may have older versions of them.")
     }
   }
 }

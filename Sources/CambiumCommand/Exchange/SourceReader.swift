@@ -24,7 +24,7 @@ enum SourceFormat: String, CaseIterable, Sendable {
   }
 }
 
-/// A record as a file has it: its fields' values, or what is wrong with it.
+/// A record as a file has it: its fields' values, or its fault.
 struct SourceRecord {
   let line: Int
   /// As it stands in the file.

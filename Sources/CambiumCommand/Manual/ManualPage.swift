@@ -1,7 +1,7 @@
 import ArgumentParser
 import Cambium
 
-/// The manual page, in the language of man, of what the parser says of itself.
+/// The manual page, in the language of man, from the parser's description of itself.
 struct ManualPage {
   private(set) var text = ".TH CAMBIUM 1\n"
 
@@ -66,7 +66,7 @@ struct ManualPage {
   }
 }
 
-// MARK: What the parser says
+// MARK: The parser's description
 
 extension JSONValue {
   fileprivate func words(_ name: String) -> String { self[name]?.text ?? "" }
@@ -98,7 +98,7 @@ extension JSONValue {
 }
 
 extension String {
-  /// What man would act on, escaped.
+  /// The text, with characters that man would act on escaped.
   fileprivate var inRoff: String {
     var text = ""
     for character in self {

@@ -54,7 +54,7 @@ struct MigrateCommand: ParsableCommand {
   }
 }
 
-/// What became of it.
+/// The outcome.
 private struct MigrationOutcome {
   let from: Int
   let to: Int
@@ -104,6 +104,6 @@ private struct MigrationWatch {
     }
   }
 
-  /// Its stream ends with the run; what it shows then would stand in the answer.
+  /// Its stream ends with the run; its later output would be part of the answer.
   func end() { if task != nil { StandardError.write("\r\u{1b}[K") } }
 }

@@ -20,7 +20,7 @@ struct RollbackCommand: ParsableCommand {
   @Flag(help: "Discard the commits made since the migration.")
   var discard = false
 
-  @Flag(help: "Only print what would be discarded.")
+  @Flag(help: "Only print the changes that would be discarded.")
   var dryRun = false
 
   func run() throws {

@@ -73,7 +73,7 @@ final class FileOutput {
     }
   }
 
-  /// Forces what was written to the disk, and gives a new file its name.
+  /// Forces the file to the disk, and gives a new file its name.
   func close() throws {
     try flush()
     guard descriptor > 2 else { return }
@@ -91,7 +91,7 @@ final class FileOutput {
   private static var reason: SystemErrorCode { SystemErrorCode(rawValue: errno) }
 }
 
-/// What has a name that is given for output.
+/// The kind of file that a name given for output leads to.
 enum NewName {
   /// True if there is anything at `path`, be it a link to nothing.
   static func isTaken(_ path: String) -> Bool {

@@ -9,7 +9,7 @@ enum StandardOutput {
 
   static func write(_ text: String) { run { try $0.write(text) } }
   static func write(_ bytes: [UInt8]) { run { try $0.write(bytes) } }
-  /// Writes a line for people, or one of JSON: a terminal does not act on what is in it.
+  /// Writes a line for people, or one of JSON: a terminal does not act on its characters.
   static func line(_ text: String = "") { write(text.onTerminal + "\n") }
   static func finish() { run { try $0.flush() } }
 
@@ -23,7 +23,7 @@ enum StandardOutput {
   }
 }
 
-/// What is said beside the answer, at once.
+/// Messages beside the answer, written at once.
 enum StandardError {
   /// Writes a line on which a terminal does not act.
   static func line(_ text: String) { write(text.onTerminal + "\n") }

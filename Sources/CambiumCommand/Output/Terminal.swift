@@ -39,7 +39,7 @@ enum Style: String, CaseIterable {
   private var beginning: String { "\u{1b}[\(rawValue)m" }
   private static let end = "\u{1b}[0m"
 
-  /// What begins or ends a style at the beginning of a text; nil if nothing does.
+  /// The sequence that begins or ends a style at the beginning of a text; nil if nothing does.
   static func prefix(of text: Substring.UnicodeScalarView) -> String? {
     guard text.first == "\u{1b}", Terminal.hasColour else { return nil }
     return (allCases.map(\.beginning) + [end]).first { text.starts(with: $0.unicodeScalars) }
@@ -53,8 +53,8 @@ final class ProgressBar {
   private var isVisible = false
 
   /// - Parameters:
-  ///   - fraction: From 0 to 1; nil if nobody knows.
-  ///   - text: What is being done.
+  ///   - fraction: From 0 to 1; nil if unknown.
+  ///   - text: The work under way.
   func show(_ fraction: Double?, _ text: @autoclosure () -> String) {
     guard Terminal.showsProgress else { return }
     let now = clock.now

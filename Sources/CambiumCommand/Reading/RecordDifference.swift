@@ -12,7 +12,7 @@ struct RecordDifference {
     self.new = new
   }
 
-  /// Writes what changed: an object in a line, or a line and one for each field.
+  /// Writes a change: an object in a line, or a line and one for each field.
   ///
   /// - Parameter sequence: The commit of the new state, if it is to be shown.
   func write(asJSON: Bool, commit sequence: UInt64? = nil) {

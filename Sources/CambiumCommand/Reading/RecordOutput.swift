@@ -57,15 +57,15 @@ struct RecordOutput {
     }
   }
 
-  /// - Parameter thing: What a line of it is.
+  /// - Parameter thing: The noun for a line.
   mutating func finish(_ thing: String = "record") {
     guard form == .table else { return }
     if widths.isEmpty { writeWaiting() }
     StandardOutput.line(Style.faint(Figures.count(count, thing)))
   }
 
-  /// Writes what stands in a cell of comma-separated values. Null is nothing, and what else has no characters is a
-  /// pair of quotes; what is no text or number is as in JSON.
+  /// Writes a cell of comma-separated values. Null is nothing, and any other value without characters is a
+  /// pair of quotes; values other than strings and numbers are as in JSON.
   private static func writeCell(_ value: FieldValue, of field: FieldShape) throws {
     switch value {
     case .null: break

@@ -25,7 +25,7 @@ struct CollectCommand: ParsableCommand {
       while try store.collectBlobs(BlobBudget(bytes: Self.sliceSize)) {
         moved += Self.sliceSize
         bar.show(nil, "\(Figures.size(moved)) moved")
-        try Interruption.check("The collection was interrupted. What it has done is kept.")
+        try Interruption.check("The collection was interrupted. Its work so far is kept.")
       }
       let after = try store.blobStatistics()
       try store.close()

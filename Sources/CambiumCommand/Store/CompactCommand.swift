@@ -3,7 +3,7 @@ import Cambium
 
 struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "compact", abstract: "Reclaims the space of what is no longer needed.",
+    commandName: "compact", abstract: "Reclaims space that is no longer needed.",
     discussion: """
       Live pages are copied to new files and compared with the originals, and the old files are deleted. If a \
       compaction is interrupted, what it has done is kept, and the next one resumes there. States from before \
@@ -48,7 +48,7 @@ struct CompactCommand: ParsableCommand {
       report = try store.compact(options) { progress in
         bar.show(progress.fraction, "\(Figures.size(progress.writtenBytes)) written")
         try Interruption.check(
-          "The compaction was interrupted. What it has done is kept, and the next one resumes there."
+          "The compaction was interrupted. Its work so far is kept, and the next one resumes there."
         )
       }
       try store.close()
@@ -143,7 +143,7 @@ extension CompactionPrediction {
     }
     if logged.count > 0 {
       text +=
-        "\nIn the log alone: \(Figures.count(logged.count, "commit")). A compaction first moves what is in the log into"
+        "\nIn the log alone: \(Figures.count(logged.count, "commit")). A compaction first moves them from the log into"
         + " files of pages."
     }
     if keptBytes > 0 {

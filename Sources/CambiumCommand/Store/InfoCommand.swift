@@ -30,7 +30,7 @@ struct InfoCommand: ParsableCommand {
   }
 }
 
-/// What is said of a store, for people.
+/// The description of a store, for people.
 private struct InfoText {
   private(set) var lines: [String] = []
 

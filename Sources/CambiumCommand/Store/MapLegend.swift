@@ -1,6 +1,6 @@
 import Cambium
 
-/// The colours of a map, and what they stand for.
+/// The colours of a map, and their meanings.
 struct MapLegend {
   /// The largest first.
   let entries: [Entry]
@@ -24,7 +24,7 @@ struct MapLegend {
   }
 
   /// For the largest trees, in this order. They and the colours of other areas differ by more than 20 (CIEDE2000), so
-  /// that nobody takes one for another.
+  /// that they cannot be confused.
   private static let palette = [
     "#0055bb", "#ff6633", "#339955", "#880066", "#ffcc00", "#00bbbb", "#990000", "#8899ff",
     "#00ee00", "#ff00ff", "#775500", "#ffaacc", "#005500", "#ee2266",

@@ -37,7 +37,7 @@ struct TortureChild: ~Copyable {
     OutputFailure(message: "Cannot \(action): \(SystemErrorCode(rawValue: errno)).")
   }
 
-  /// Reads what it says until it ends, or for so many milliseconds.
+  /// Reads its output until it ends, or for so many milliseconds.
   ///
   /// - Returns: True if it has ended.
   mutating func listen(milliseconds: Int32) -> Bool {

@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-/// What a torture writes: all that is in a record follows from its key and its stamp.
+/// The records that a torture writes: all values of a record follow from its key and its stamp.
 struct TortureItem: Record, Equatable {
   var id: Int
   /// Of the change that wrote it.

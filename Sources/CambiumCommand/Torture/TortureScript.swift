@@ -1,6 +1,6 @@
 import Cambium
 
-/// What the transactions of a torture do: the same for the same seed.
+/// The transactions of a torture: the same for the same seed.
 struct TortureScript {
   let seed: UInt64
 
@@ -51,7 +51,7 @@ struct TortureScript {
   }
 }
 
-/// What a torture's store has to hold.
+/// The expected content of a torture's store.
 struct TortureModel {
   private let script: TortureScript
   /// The transactions that are in it.
@@ -73,7 +73,7 @@ struct TortureModel {
     }
   }
 
-  /// - Throws: what is otherwise in the store.
+  /// - Throws: the difference, if the store has another content.
   func compare(with store: PersistentStore) throws {
     var found = 0
     try store.forEach(TortureItem.self) { item in

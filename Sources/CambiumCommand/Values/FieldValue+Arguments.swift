@@ -21,7 +21,7 @@ extension FieldValue {
     }
   }
 
-  /// What a table shows of the value of a field. Of a string outside its row, no more than the beginning is read.
+  /// The value of a field as a table shows it. Of a string outside its row, no more than the beginning is read.
   ///
   /// - Throws: `StoreError.corrupt`, `.missing`, `.io` where it cannot be read.
   func cell(of field: FieldShape) throws -> String {
@@ -66,7 +66,7 @@ extension RecordShape {
 }
 
 extension String {
-  /// The text in one line, with what a terminal would act on, or nobody would see, escaped.
+  /// The text in one line, with characters escaped that a terminal would act on, or that are invisible.
   var inOneLine: String {
     if !unicodeScalars.contains(where: \.isActedOn) { return self }
     return unicodeScalars.map {

@@ -1,8 +1,8 @@
 import Cambium
 import FoundationEssentials
 
-// Values in JSON, so that reading makes exactly what was written: what JSON has no number or word for is a string
-// that the field's type says how to read.
+// Values in JSON, so that reading gives exactly the values written: a value without a number or word in JSON is a
+// string that the field's type says how to read.
 
 extension FieldValue {
   /// Writes the value of a field of a type, in pieces: of a blob as they are read, so that no blob is in memory as a
@@ -40,7 +40,7 @@ extension FieldValue {
     try write("}")
   }
 
-  /// Of what is no blob; of one, how long it is.
+  /// The value, unless it is a blob; of one, its length.
   var json: JSONValue {
     switch self {
     case .null: .null
@@ -69,7 +69,7 @@ extension FieldValue {
     return value.isFinite ? .number(digits) : value > 0 ? "inf" : "-inf"
   }
 
-  /// What stands between the quotes of the literal.
+  /// The text between the quotes of the literal.
   var quotedText: String {
     let text = literal
     guard let first = text.firstIndex(of: "\""), let last = text.lastIndex(of: "\""), first < last

@@ -13,10 +13,10 @@ struct ChangeArguments: ParsableArguments {
     help: "A condition, as in query, that the stored record has to meet: 'revision == 7'.")
   var condition: String?
 
-  /// Changes one record, in a transaction of its own, and prints what became of it.
+  /// Changes one record, in a transaction of its own, and prints the outcome.
   ///
-  /// - Parameter body: Called with the transaction; returns the key of the record, and what became of it.
-  /// - Throws: Errors of opening and writing the store, and what `body` throws: then nothing has changed.
+  /// - Parameter body: Called with the transaction; returns the key of the record, and the outcome.
+  /// - Throws: Errors of opening and writing the store, and of `body`: then nothing has changed.
   func change(
     _ body: (inout WriteTransaction, RecordShape) throws -> (
       key: [FieldValue], outcome: RecordOutcome

@@ -1,4 +1,5 @@
-/// Counts what a backup has copied, reports progress to the caller, and ends the backup if the callback throws. For one thread.
+/// Counts the bytes that a backup has copied, reports progress to the caller, and ends the backup if the callback
+/// throws. For one thread.
 final class BackupMonitor {
   private(set) var progress = BackupProgress()
   /// The error that the callback threw.

@@ -1,5 +1,5 @@
 // A compaction moves live pages out of segments, so that they can be unlinked. It is done in slices, each under the
-// fold's turn; commits continue into the log, and folds go between slices. Where it is is in the footer, so it continues
+// fold's turn; commits continue, and folds run between slices. Its place is in the footer, so it continues
 // after a crash.
 
 extension Engine {
@@ -23,9 +23,9 @@ extension Engine {
   /// Reads return the same before and after.
   ///
   /// - Returns: nil if there is nothing to gain.
-  /// - Throws: `.full`, `.corrupt`, also if the pages read back differ from those written, `.limitExceeded`: then the slice
-  ///   was not done. `.io` where something cannot be read or opened. A first of writing is not thrown: the slice begins
-  ///   again, in another segment. A second in a row is, and poisons. `.poisoned`, `.closed`, `.forked`.
+  /// - Throws: `.full`, `.corrupt`, also if the pages read back differ from those written, `.limitExceeded`: then the
+  ///   slice was not done. `.io` where something cannot be read or opened. A first of writing is not thrown: the slice
+  ///   begins again, in another segment. A second in a row is, and poisons. `.poisoned`, `.closed`, `.forked`.
   func compact(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
     try checkProcess()
     while true {

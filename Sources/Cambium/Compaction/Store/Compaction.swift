@@ -183,8 +183,8 @@ public struct CompactionPrediction: Hashable, Sendable {
   /// The bytes that the newest state does not reach, in files that are kept for states from before migrations. They are
   /// not reclaimed until those states are dropped.
   public let keptBytes: Int
-  /// The bytes that the files of pages will be smaller by, less the bytes that a compaction writes beside the live pages. If
-  /// pages are not full, a whole compaction gains more, which is not known without reading them.
+  /// The bytes that the files of pages will be smaller by, less the bytes that a compaction writes beside the live
+  /// pages. If pages are not full, a whole compaction gains more, which is not known without reading them.
   public let gain: Int
   /// The bytes of the store's files of blobs.
   public let blobSize: Int

@@ -2,7 +2,8 @@
 
 extension SchemaChange {
   /// Returns the numbers of the new version's records whose derived fields may have other values after the step than rows
-  /// have that are converted: those that are derived for the first time, or in another way, or of values that the step changes.
+  /// have that are converted: those that are derived for the first time, or in another way, or of values that the step
+  /// changes.
   ///
   /// - Parameter unknown: The records that closures of the step make.
   func underived(_ unknown: UnknownRecords = UnknownRecords()) -> Set<UInt32> {

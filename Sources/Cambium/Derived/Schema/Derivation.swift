@@ -161,8 +161,8 @@ extension DerivationSchema: CustomStringConvertible {
 // MARK: - From a declaration
 
 extension Derivation {
-  /// Finds the fields that a declaration names, in a record with its kinds and inverses. The numbers of other records are not known
-  /// yet, nor are the names of their fields those that they are stored by.
+  /// Finds the fields that a declaration names, in a record with its kinds and inverses. The numbers of other records
+  /// are not known yet, nor are the names of their fields those that they are stored by.
   ///
   /// - Parameter composite: The composite that the field is declared in; nil for the record itself.
   func schema(

@@ -115,8 +115,8 @@ extension JSONValue: CustomStringConvertible {
 }
 
 extension Unicode.Scalar {
-  /// True if a terminal acts on it, such as by another colour or direction of the text, or shows nothing, or whatever its
-  /// font has for private use. Scalars that join letters and pictures are part of how those look.
+  /// True if a terminal acts on it, such as by another colour or direction of the text, or shows nothing, or whatever
+  /// its font has for private use. Scalars that join letters and pictures are part of how those look.
   package var isActedOn: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .privateUse: true

@@ -30,8 +30,8 @@ extension WriteTransaction {
   ///   10,000 sources follow the first thousand writes, and the type has at most eight records for each of them, the other
   ///   writes are sorted and merged into the store when the transaction commits, as those of a large transaction are.
   /// - Throws: `StoreError.invalidQuery` if `uniqueID` is not unique, or if it is nil and the primary key has several parts;
-  ///   `.invalidValue` if `make` returns a record with another primary key; as `save(_:onConflict:)`; errors of `id`, `preProcess`
-  ///   and `make`: then nothing is imported.
+  ///   `.invalidValue` if `make` returns a record with another primary key; as `save(_:onConflict:)`; errors of `id`,
+  ///   `preProcess` and `make`: then nothing is imported.
   @inlinable
   @discardableResult
   public mutating func importRecords<
@@ -47,7 +47,8 @@ extension WriteTransaction {
     ) { _, source, existing in try make(source, existing) }
   }
 
-  /// Imports sources with the transaction at hand, so that the contents of a source can be imported before its own record.
+  /// Imports sources with the transaction at hand, so that the contents of a source can be imported before its own
+  /// record.
   ///
   /// ```swift
   /// try transaction.importRecords(Order.self, from: orders, id: \.number) { transaction, source, existing in

@@ -8,8 +8,8 @@ extension WriteTransaction {
   ///   - uniqueID: The unique field by which records are found; nil for the primary key.
   ///   - refuse: Called with the number of each source that cannot be imported, and the error; if it returns, the source is
   ///     passed over.
-  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the field is not unique; errors of `refuse`: then nothing is
-  ///   imported. `.corrupt`, `.full`, `.io`.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the field is not unique; errors of `refuse`: then nothing
+  ///   is imported. `.corrupt`, `.full`, `.io`.
   package mutating func importRecords(
     record name: String, from sources: [[String: FieldValue]], uniqueID: String? = nil,
     refuse: (Int, StoreError) throws -> Void

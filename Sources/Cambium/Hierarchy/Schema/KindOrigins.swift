@@ -361,8 +361,8 @@ extension VersionOutline {
 }
 
 extension KindOrigins {
-  /// The records and kinds of an older version in a newer one, by names and numbers alone: for the path back, of which no
-  /// description says anything.
+  /// The records and kinds of an older version in a newer one, by names and numbers alone: for the path back, of which
+  /// no description says anything.
   init(back new: Schema, since old: Schema) {
     var ancestors: [String: String] = [:]
     var lineages: [String: [String: String]] = [:]

@@ -1,5 +1,5 @@
-/// The blobs that old rows in a history refer to. The map of blobs counts these references like those of present rows, so that values that
-/// were deleted or replaced can come back as long as the history has them.
+/// The blobs that old rows in a history refer to. The map of blobs counts these references like those of present rows,
+/// so that values that were deleted or replaced can come back as long as the history has them.
 final class HistoryReferences {
   private let entities: Entities
   private let schemas: () throws(StoreError) -> [Schema]

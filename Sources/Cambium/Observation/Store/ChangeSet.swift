@@ -147,7 +147,8 @@ extension WriteTransaction {
   /// Returns the changes to a record type since `keepChanges()`. A record that was changed twice occurs once, one that was
   /// added and deleted again not at all.
   ///
-  /// - Throws: `StoreError.changesNotKept` without `keepChanges()`; `.unknownRecord`, `.corrupt`, `.io`; errors of the type's hook after loading.
+  /// - Throws: `StoreError.changesNotKept` without `keepChanges()`; `.unknownRecord`, `.corrupt`, `.io`; errors of the
+  ///   type's hook after loading.
   public func changes<Subject: Record>(
     of type: Subject.Type
   ) throws -> ChangeSet<Subject> {

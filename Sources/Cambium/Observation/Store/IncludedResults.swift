@@ -24,7 +24,7 @@ extension PersistentStore {
   /// }
   /// ```
   ///
-  /// A commit that changes neither the records nor what is included with them gives nothing.
+  /// A commit that changes neither the records nor the records included with them gives nothing.
   ///
   /// - Parameters:
   ///   - query: The records.

@@ -118,7 +118,7 @@ extension PersistentStore {
     return place
   }
 
-  /// Tells those who observe of the last commits, and that there will be no more.
+  /// Tells the observers of the last commits, and that there will be no more.
   func endObserving() {
     guard hub.isObserved, let state = backend.lastSnapshot() else { return }
     hub.finish(StoreSnapshot(entities, state))
@@ -153,12 +153,12 @@ extension ObservedPlace {
 
 // MARK: - Beside a writer
 
-/// Takes in what another process commits, while somebody observes a store that is only read.
+/// Takes in the commits of another process, while a store that is only read is observed.
 ///
 /// A thread that sleeps most of the time: a look at the log takes 25 µs where nothing is new, a thousandth of a
 /// processor's time. The kernel could tell when the log is written to, but that a commit is on the disk, and
 /// may be shown, is said by the frame after it, a tenth of a second later where the writer is idle: it would
-/// gain nothing for who waits.
+/// gain nothing for the observers.
 final class StoreWatch: @unchecked Sendable {
   private let lock = ThreadLock()
   private let ending: ThreadCondition
@@ -173,7 +173,7 @@ final class StoreWatch: @unchecked Sendable {
 
   init() { ending = ThreadCondition(lock) }
 
-  /// Begins to watch, unless it does. It ends when nobody observes any more.
+  /// Begins to watch, unless it does. It ends when there are no observers any more.
   ///
   /// - Throws: `.io` if the system has no more threads.
   func begin(for store: PersistentStore) throws(StoreError) {
@@ -227,9 +227,10 @@ extension StoreSnapshot {
   /// key.
   ///
   /// - Parameters:
-  ///   - condition: What records have to meet; one that begins to is new, one that no longer does has gone.
+  ///   - condition: The condition that records have to meet; one that begins to is new, one that no longer does has
+  ///     gone.
   ///   - body: Called with the record in the older state and in this one; nil if there is none.
-  /// - Complexity: Linear in what was committed since; linear in the records if it was folded into the trees.
+  /// - Complexity: Linear in the commits since; linear in the records if it was folded into the trees.
   /// - Throws: `StoreError.unknownRecord`, `.invalidQuery`, `.corrupt`, `.io`; errors of `body`.
   package func forEachChange(
     record name: String, where condition: FieldCondition? = nil, since old: StoreSnapshot,

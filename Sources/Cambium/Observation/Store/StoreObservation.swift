@@ -36,8 +36,8 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
     ///   some ten thousand, linear in all records of the type. For results, at first that of the query, then that of the
     ///   changes, and finding the place of each among the results; with a limit or an offset, the query again if a change
     ///   may affect it.
-    /// - Throws: `StoreError.corrupt`, `.io`, `.forked`; errors of the query and the type's hook after loading. The next
-    ///   call then returns nil.
+    /// - Throws: `StoreError.corrupt`, `.io`, `.forked`; errors of the query and the type's hook after loading. The
+    ///   next call then returns nil.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> Element? {

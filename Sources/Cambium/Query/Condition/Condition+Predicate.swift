@@ -20,7 +20,7 @@ extension Condition {
 enum PredicatePart {
   case record
   case condition(PropertyCondition)
-  /// A condition on what may be nil, and whether that is there.
+  /// A condition on an optional value, and whether that exists.
   case optionalCondition(PropertyCondition, isThere: PropertyCondition)
   case expression(PropertyExpression)
   case list([FieldValue])
@@ -263,7 +263,7 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
       default: throw context.refusal("an element of a collection")
       }
       guard let property = tree.property else {
-        throw context.refusal("a property of what is computed")
+        throw context.refusal("a property of a computed value")
       }
       return .expression(
         .property(property.part(PropertyReference(keyPath), of: context.root, in: Root.Output.self))
@@ -327,7 +327,7 @@ extension PredicateExpressions.NilLiteral: TranslatedExpression {
 // MARK: Optionals
 
 extension PredicateExpressions.ForcedUnwrap: TranslatedExpression {
-  /// What is null stays null, since conditions do not trap.
+  /// Null stays null, since conditions do not trap.
   func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     try context.part(inner)
   }

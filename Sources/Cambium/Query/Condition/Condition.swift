@@ -76,7 +76,7 @@ extension Condition {
 extension Condition {
   /// Returns the condition on the fields that the properties are stored in.
   ///
-  /// - Throws: `.invalidQuery` for a property that is not stored, or a condition that is nested too deep. Whether the
+  /// - Throws: `.invalidQuery` for a property that is not stored, or a condition that is nested too deep. That the
   ///   condition fits the fields is not checked.
   func fields(
     in type: RecordType<Subject>, _ entities: Entities

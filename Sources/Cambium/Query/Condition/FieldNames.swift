@@ -29,7 +29,7 @@ struct StoredNames: FieldNaming {
     throw refusal(of: property)
   }
 
-  /// - Throws: `.invalidQuery` for what is neither a kind of the record nor the record itself.
+  /// - Throws: `.invalidQuery` for a type that is neither a kind of the record nor the record itself.
   func kind(_ kind: PropertyReference) throws(StoreError) -> String {
     let name = kind.path ?? ""
     if let found = entities.name(ofKind: name, of: entity) { return found }

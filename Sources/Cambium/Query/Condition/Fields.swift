@@ -54,7 +54,7 @@ public struct FieldReference<Subject: Record, Value>: FieldOperand {
 }
 
 extension PropertyReference {
-  /// A property of the struct that this one is, or is an optional of: what is wrapped is where the
+  /// A property of the struct that this one is, or is an optional of: the wrapped value is where the
   /// optional is.
   @inlinable @inline(__always)
   func part(

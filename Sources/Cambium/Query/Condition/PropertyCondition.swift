@@ -37,7 +37,7 @@ struct PropertyCondition: Hashable, Sendable {
   /// A condition that is nested so deep that looking at it could exhaust the stack: it is refused when it is checked.
   static var tooDeep: PropertyCondition { PropertyCondition(.or([]), depth: .max) }
 
-  /// True also of one that was joined with itself so often that nobody could look at all of its parts.
+  /// True also of one that was joined with itself so often that its parts cannot all be visited.
   var isTooDeep: Bool { depth == .max || tree.isDeeper(than: 10 * Self.depthMax) }
 
   /// True if it asks nothing.
@@ -53,7 +53,7 @@ struct PropertyCondition: Hashable, Sendable {
 // MARK: Equality
 
 extension PropertyCondition {
-  /// Those that are nested too deep are all equal: they are refused, and nobody could compare all of their parts.
+  /// Those that are nested too deep are all equal: they are refused, and their parts cannot all be compared.
   @usableFromInline
   static func == (one: PropertyCondition, other: PropertyCondition) -> Bool {
     let isTooDeep = one.isTooDeep

@@ -34,7 +34,7 @@ struct FieldTerm: Hashable, Sendable {
   }
 }
 
-/// A condition as what has to hold all together.
+/// A condition as a list of terms that all have to hold.
 struct Conjunction: Sendable {
   private(set) var conjuncts: [FieldCondition] = []
   /// The terms of the conjuncts that ranges can express; others have none.
@@ -95,7 +95,7 @@ struct Conjunction: Sendable {
       guard let column = layout.index(named: field) else { return nil }
       var demanded: [FieldValue] = []
       for value in values {
-        // Of what converts to nothing, the condition itself says that it is refused.
+        // If a term converts to nothing, the condition itself is refused.
         guard let value = converted(value, layout.columns[column]) else { return nil }
         demanded.append(value)
       }
@@ -245,8 +245,8 @@ struct ConjunctSet: Hashable, Sendable {
 
 // MARK: - Implication
 
-// True if a query's condition contains all of a partial index's, so that the index has all that the query wants. Only what
-// is plain is seen; otherwise the index is left alone.
+// True if a query's condition contains all of a partial index's, so that the index has all that the query wants. Only
+// plain terms are seen; otherwise the index is left alone.
 
 extension Conjunction {
   /// Returns true if every record that meets this meets `condition`; false if that is not plain.
@@ -327,7 +327,7 @@ extension FieldTerm.Demand {
   }
 }
 
-// Strings that are equal to Swift may have other bytes, and those are what counts here.
+// Strings that are equal to Swift may have other bytes, and only bytes count here.
 
 extension FieldCondition {
   /// Returns the composite of which it is the condition that it is there; nil of any other condition.

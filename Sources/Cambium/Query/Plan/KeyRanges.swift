@@ -210,7 +210,7 @@ extension KeyRangeBuilder {
     case .isNotNull, .isAny, .isLike: return
     case .hasPrefix(let text, _):
       guard var bytes = try encoded(.string(text), column) else { return }
-      // The end of what is escaped is no part of what strings begin with.
+      // The end of an escaped string is no part of a prefix.
       if !column.form.isRaw { bytes.removeLast(2) }
       let begun = KeyRange(prefix: prefix + bytes)
       range.begin(at: begun.low)
@@ -235,7 +235,7 @@ extension KeyRangeBuilder {
 // MARK: Ending
 
 extension KeyRangeBuilder {
-  /// Index keys that are too long end with a hash, so bounds are cut to what comes before it.
+  /// Index keys that are too long end with a hash, so bounds are cut to the part before it.
   private mutating func finish(_ range: KeyRange) {
     var range = range
     if range.low.count > IndexLayout.cutPrefix {

@@ -75,7 +75,7 @@ extension QueryPlanner {
     return cost
   }
 
-  /// Returns what it takes to look for words in a record's texts, as far as the candidate leaves that to do.
+  /// Returns the cost of looking for words in a record's texts, as far as the candidate leaves that to do.
   private func textCost(of candidate: QueryCandidate, _ planned: PlannedQuery) -> Double {
     var cost = 0.0
     for (place, conjunct) in planned.condition.conjuncts.enumerated() {
@@ -98,7 +98,7 @@ extension TreeAccess {
 
   /// Returns the number of entries that a tree has in a range.
   ///
-  /// - Complexity: O(log count); O(count) for what a transaction that spills has changed.
+  /// - Complexity: O(log count); O(count) for changes of a transaction that spills.
   func count(of range: KeyRange, in tree: TreeSlot) throws(StoreError) -> Int {
     let end =
       if let high = range.high { try rank(of: high.rawSpan, in: tree) } else {

@@ -18,7 +18,7 @@ struct QueryPlan {
   let needsRows: Bool
   /// The related records that are found before those of the query, or looked up for them; nil if there are none.
   var related: RelatedPlan?
-  /// What the query may still take; nil without a budget.
+  /// The rest of the query's budget; nil without a budget.
   var meter: QueryMeter?
 
   /// True if the entries that are read are the records that are wanted, as many.

@@ -111,7 +111,7 @@ struct QueryPlanner {
   }
 }
 
-// What one tree alone gives: the rows, and each index.
+// Candidates from one tree alone: the rows, and each index.
 
 extension QueryPlanner {
   func rowsCandidate(_ planned: PlannedQuery) throws(StoreError) -> QueryCandidate {
@@ -190,7 +190,7 @@ extension QueryPlanner {
       estimate: estimate, fixed: ranges.fixed)
   }
 
-  /// Returns true if an index of all records begins with what the condition or the order asks for.
+  /// Returns true if an index of all records begins with fields of the condition or the order.
   private func isOfUse(_ index: IndexLayout, _ planned: PlannedQuery) -> Bool {
     let first = index.parts.columns[0]
     return planned.condition.asks(of: first) || planned.order.columns.first?.column == first.column
@@ -211,7 +211,7 @@ extension QueryPlanner {
   }
 }
 
-// What several trees give together, by primary keys.
+// Candidates from several trees together, by primary keys.
 
 extension QueryPlanner {
   /// Returns the intersection of the two best indexes, if each covers a part that the other does not, and that of all
@@ -303,7 +303,7 @@ extension QueryPlanner {
   }
 }
 
-/// A query with what planning it found out.
+/// A query with the results of planning it.
 struct PlannedQuery {
   let query: FieldQuery
   let need: QueryNeed

@@ -43,7 +43,7 @@ struct ComputedStep: BitwiseCopyable, Sendable {
   }
 }
 
-/// A value on its way. Booleans are integers, dates are seconds, and what has text or bytes is these.
+/// A value on its way. Booleans are integers, dates are seconds, and strings and bytes are themselves.
 enum ComputedValue: Sendable {
   case null
   case integer(Int128)
@@ -214,7 +214,7 @@ extension RawSpan {
 // MARK: - Arithmetic
 
 extension ComputedValue {
-  /// A constant, or what a key holds. Arrays, composites and blobs are null.
+  /// A constant, or a value of a key. Arrays, composites and blobs are null.
   init(_ value: FieldValue) {
     switch value {
     case .null, .array, .composite, .blob: self = .null

@@ -226,7 +226,7 @@ extension ComputedBuilder {
 extension Operand.Kind {
   var isNumber: Bool { self == .integer || self == .double || self == .decimal }
 
-  /// The sum of nothing; nil of what cannot be summed up.
+  /// The sum of nothing; nil if the values cannot be added.
   var zero: ComputedValue? {
     switch self {
     case .integer: .integer(0)
@@ -251,7 +251,7 @@ extension Operand.Kind {
       }
   }
 
-  /// Nil for what nothing is computed of.
+  /// Nil for values of which nothing is computed.
   init?(_ value: FieldValue) {
     switch value {
     case .null: self = .null

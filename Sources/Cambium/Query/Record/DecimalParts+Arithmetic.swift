@@ -1,7 +1,7 @@
 // Arithmetic of decimals. `Decimal`'s own ends the process where exponents leave their range.
 
 extension DecimalParts {
-  /// Rounded, half away from zero, to what a decimal holds; nil if it is too large.
+  /// Rounded, half away from zero, to the precision of a decimal; nil if it is too large.
   static func sum(_ one: DecimalParts, _ other: DecimalParts) -> DecimalParts? {
     if one.magnitude == 0 { return other }
     if other.magnitude == 0 { return one }
@@ -38,7 +38,7 @@ extension DecimalParts {
       low: low)
   }
 
-  /// To 38 digits where it does not end before. Nil also for what is divided by zero.
+  /// To 38 digits if it does not end before. Nil also for a division by zero.
   static func quotient(_ one: DecimalParts, _ other: DecimalParts) -> DecimalParts? {
     guard other.magnitude != 0 else { return nil }
     var (quotient, rest) = one.magnitude.quotientAndRemainder(dividingBy: other.magnitude)

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// A condition on a record's fields, bound to where its rows have them: it is decided on their bytes.
 ///
-/// It is a list of terms, each with the term to ask next when it holds and when it does not. What it means
+/// It is a list of terms, each with the term to ask next when it holds and when it does not. Its meaning
 /// is `FieldCondition`'s. Nothing is decoded or allocated to ask, but where texts are computed, or are not
 /// ASCII and matched without regard to case or marks.
 final class RowCondition: Sendable {

@@ -54,7 +54,7 @@ struct RowConditionBuilder {
     }
   }
 
-  /// - Returns: nil for what never holds.
+  /// - Returns: nil for a condition that never holds.
   private mutating func term(_ condition: FieldCondition) throws(StoreError) -> RowTerm? {
     switch condition {
     case .comparison(let name, let comparison, let value):
@@ -202,7 +202,7 @@ extension RowConditionBuilder {
     _ value: FieldValue, _ column: Column
   ) throws(StoreError) -> FieldValue {
     if column.field.type.isExternal {
-      throw layout.queryRefusal(column, "what lies outside of rows is only compared with nil")
+      throw layout.queryRefusal(column, "a value outside of rows is only compared with nil")
     }
     guard let converted = value.compared(as: column.field.type) else {
       throw layout.queryRefusal(column, "it cannot be compared with \(value)")
@@ -235,7 +235,7 @@ extension RowTerm.Action {
   }
 }
 
-// How terms find the parts of primary keys, and what they compare them with.
+// How terms find the parts of primary keys, and their operands.
 
 extension RowConditionBuilder {
   func keyBytes(

@@ -301,7 +301,7 @@ extension RowTerm {
 // MARK: - Reading
 
 extension RowReader {
-  /// A number that sorts as the value of a fixed column does; nil for what is not a number.
+  /// A number that sorts as the value of a fixed column does; nil for NaN.
   func word(_ type: ScalarType, at offset: Int) throws(StoreError) -> UInt64? {
     switch type {
     case .boolean: return try boolean(offset) ? 1 : 0
@@ -390,7 +390,7 @@ struct QuickTerm: BitwiseCopyable, Sendable {
 
   /// Creates the question whether a row can come at a place in an order, or before it.
   ///
-  /// - Parameter value: What the record at that place has in the column.
+  /// - Parameter value: The column's value in the record at that place.
   /// - Returns: nil if that has to be asked of a whole record.
   init?(notBehind value: FieldValue, _ column: KeyColumn, _ layout: RowLayout) {
     guard column.place.kind == .fixed, let operand = value.fixedNumber(of: column.type)

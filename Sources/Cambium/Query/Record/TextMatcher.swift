@@ -103,7 +103,7 @@ extension RawSpan {
   }
 }
 
-/// Texts without what a match does not regard.
+/// Strings without the differences that a match ignores.
 enum TextFolding {
   static func bytes(of text: String, _ options: TextMatch.Options) -> [UInt8] {
     if options.contains(.diacriticInsensitive) { return withoutMarks(text, options) }
@@ -179,7 +179,7 @@ extension Unicode.Scalar {
 
 /// A text with wildcards.
 struct LikePattern: Sendable {
-  /// Bytes, and what stands for others.
+  /// Bytes, and wildcards.
   private let tokens: [UInt16]
 
   /// The most bytes and wildcards of a pattern that is matched.
@@ -258,7 +258,7 @@ struct LikePattern: Sendable {
     return parts.count == 2 && parts[1] == .anyRun ? .prefix(start) : .part(start)
   }
 
-  /// Returns true if all of the bytes are what the pattern says.
+  /// Returns true if all of the bytes match the pattern.
   ///
   /// - Complexity: O(bytes × tokens) at worst, with several wildcards and no more than `countMax` tokens; O(bytes) as a rule.
   func matches(_ bytes: RawSpan, lowercasing: Bool) -> Bool {

@@ -47,7 +47,7 @@ struct WordQuery: Sendable {
     return true
   }
 
-  /// The same by seeking each word of the text among those of the query.
+  /// Finds them by seeking each word of the text among those of the query.
   private func matchesMany(_ text: RawSpan) -> Bool {
     var isMissing = [Bool](repeating: true, count: words.count)
     var missing = words.count

@@ -154,7 +154,7 @@ struct FieldSum: Sendable {
     fixedEnd = type == .double && place.kind == .fixed ? layout.fixedEnd : .max
   }
 
-  /// Adds what a row has of a column of doubles, of which nothing else needs to be known. False for other columns, and
+  /// Adds a row's value of a column of doubles, of which only the sum is needed. False for other columns, and
   /// where the row may be damaged.
   @inline(__always)
   mutating func addFixed(_ row: RawSpan) -> Bool {
@@ -221,7 +221,7 @@ struct FieldSum: Sendable {
 
 extension FieldSum {
   /// The sum as the widest of its kind; nil for integers that are beyond 64 bits together, and decimals beyond
-  /// what a decimal can be.
+  /// the range of a decimal.
   var total: FieldValue? {
     switch type {
     case .float, .double: .double(doubles)

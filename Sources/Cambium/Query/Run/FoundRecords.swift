@@ -1,7 +1,7 @@
 /// The records of a query, one after the other, as a plan finds them.
 ///
-/// Those that come in order are read as they are asked for, in constant memory. What has to be sorted is
-/// found first, and only its keys are kept: with a limit, only so many.
+/// Those that come in order are read as they are asked for, in constant memory. Records that have to be sorted are
+/// found first, and only their keys are kept: with a limit, only so many.
 @usableFromInline
 final class FoundRecords {
   let plan: QueryPlan
@@ -10,7 +10,7 @@ final class FoundRecords {
   private let order: RecordOrder
   /// A finder of the records' blobs; nil if they have none.
   @usableFromInline let blobs: BlobFinder?
-  /// For what was sorted.
+  /// For sorted records.
   private lazy var listedRow = FoundRow(of: record, in: trees, plan.meter)
   /// The number of records that are still to be returned; nil for all.
   // One owner on one thread uses them, so accesses cannot overlap.
@@ -27,7 +27,7 @@ final class FoundRecords {
   @exclusivity(unchecked) private var rowCountBefore = 0
   @exclusivity(unchecked) private(set) var resultCount = 0
 
-  /// - Parameter query: What the plan was made for.
+  /// - Parameter query: The query that the plan was made for.
   /// - Throws: `.noSuchRecord` where the record to come after is not there; `.corrupt`, `.io`, `.sortTooLarge`.
   init(
     _ plan: QueryPlan, _ query: FieldQuery, of record: Entity, in trees: TreeAccess,
@@ -144,7 +144,7 @@ extension FoundRecords {
   }
 
   private func nextOfOrdered() throws(StoreError) -> Bool {
-    // What was sorted is all after the start.
+    // Sorted records are all after the start.
     if plan.given.extent == .nothing { return true }
     repeat {
       if unsafe source.isOnLongKey { return try nextOfLongKeys() }
@@ -225,7 +225,7 @@ extension QueryPlan {
     case .all:
       if !needsRows, residual == nil { return 0 }
       return query.after == nil ? query.foundCount ?? .max : .max
-    // What is in order already within groups need not be looked at to be sorted.
+    // Records that are in order already within groups need not be sorted.
     case .groups: return residual == nil && given.isByKeyInGroups ? 0 : .max
     case .nothing: return residual == nil && order.columns.isEmpty ? 0 : .max
     }

@@ -46,7 +46,7 @@ struct QueryRunner {
     return max(0, count - query.offset)
   }
 
-  /// Nil for what has to be found to be counted.
+  /// Nil for records that have to be found to be counted.
   private func count(of access: QueryAccess) throws(StoreError) -> Int? {
     switch access {
     case .rows(let ranges): return try count(of: ranges, in: record.rows)

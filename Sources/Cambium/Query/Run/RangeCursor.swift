@@ -122,8 +122,7 @@ extension RangeCursor {
 extension RangeCursor {
   /// Leaves out the first `count` entries, before the cursor has moved.
   ///
-  /// - Complexity: O(ranges that are left out × log count); O(count) for what a transaction that spills has
-  ///   changed.
+  /// - Complexity: O(ranges that are left out × log count); O(count) for changes of a transaction that spills.
   /// - Throws: `.corrupt`, `.io`.
   func skip(_ count: Int, of trees: TreeAccess, _ tree: TreeSlot) throws(StoreError) {
     var left = count

@@ -35,7 +35,7 @@ final class RecordGroups {
   func next(limit: Int?) throws(StoreError) -> SortedKeys? {
     try begin()
     guard var keys = try nextGroup(limit: limit) else { return nil }
-    // A transaction may change what is found too early.
+    // A transaction may change records that are found too early.
     if trees.isChanging { return keys }
     let wanted = min(limit ?? .max, RowsAhead.countMax)
     while keys.count < wanted {
@@ -121,7 +121,7 @@ final class RecordGroups {
     }
   }
 
-  /// Of a key that was cut: all, where the parts reach into what was.
+  /// Of a key that was cut: all, if the parts reach into the cut.
   private func lengthOfParts(_ key: RawSpan, _ index: IndexLayout, _ layout: RowLayout) -> Int {
     var reader = KeyReader(
       key.part(0, IndexLayout.cutPrefix), layout: layout, index: index.place)

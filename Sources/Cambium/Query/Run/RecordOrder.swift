@@ -116,7 +116,7 @@ extension KeyColumn {
   var isExact: Bool { !isCaseInsensitive && collation == nil }
 }
 
-// MARK: What a tree gives
+// MARK: The order of a tree
 
 /// The part of a query's order that the order of a tree's keys gives.
 struct GivenOrder: Sendable {
@@ -205,7 +205,7 @@ extension BoundOrder {
 }
 
 extension Sequence<KeyColumn> {
-  /// These, without what the first one or an earlier one says.
+  /// These, without those that the first one or an earlier one implies.
   fileprivate func withoutRepetitions(of first: KeyColumn) -> [KeyColumn] {
     var seen = [first]
     for column in self where !seen.contains(where: { $0.isSameValue(as: column) }) {
@@ -230,7 +230,7 @@ final class RecordOrder {
   private let record: Entity
   private let encoder: KeyEncoder
   // One owner on one thread uses them, so accesses cannot overlap.
-  /// The primary key of the record to come after, after what it is sorted by.
+  /// The primary key of the record to come after, after its sort key.
   @exclusivity(unchecked) private var start: [UInt8] = []
   /// The record itself; its row is empty if the order asks for none.
   @exclusivity(unchecked) private(set) var startKey: [UInt8] = []
@@ -268,7 +268,7 @@ extension RecordOrder {
     return try keys.add(encoder.key, keyLength: source.key.byteCount)
   }
 
-  /// Returns what rejects rows that come after all of the keys; nil if each row has to be looked at.
+  /// Returns a filter that rejects rows that come after all of the keys; nil if each row has to be looked at.
   func limit(behind keys: SortedKeys) -> QuickTerm? {
     guard keys.isFull, keys.count > 0, let column = columns.columns.first, !column.isRelated
     else { return nil }
@@ -370,7 +370,7 @@ extension RecordOrder {
 }
 
 extension BoundOrder {
-  /// Puts together what a record is sorted by: bytes that sort as records do, of which the primary key is the
+  /// Builds a record's sort key: bytes that sort as records do, of which the primary key is the
   /// end.
   ///
   /// - Throws: `.corrupt` for a damaged record, `.limitExceeded`.
@@ -405,7 +405,7 @@ extension RowReader {
 }
 
 extension KeyEncoder {
-  /// Appends what a record has in a column, so that it sorts as the value does, also where it is not a number.
+  /// Appends a record's value of a column, so that it sorts as the value does, also where it is not a number.
   ///
   /// - Throws: `.corrupt`.
   func appendSorted(_ column: KeyColumn, from record: RowReader) throws(StoreError) {
@@ -416,7 +416,7 @@ extension KeyEncoder {
     }
   }
 
-  /// Appends what sorts after every number.
+  /// Appends bytes that sort after every number.
   fileprivate func appendNotANumber(_ column: KeyColumn) {
     let mask: UInt8 = column.isDescending ? 0xff : 0
     var bytes = [UInt8](repeating: 0xff ^ mask, count: column.type.fixedWidth ?? 1)

@@ -1,4 +1,4 @@
-/// Opens what a plan takes records from.
+/// Opens the sources of a plan's records.
 struct SourceOpening {
   let plan: QueryPlan
   let order: RecordOrder
@@ -70,7 +70,7 @@ struct SourceOpening {
     hasSkipped = true
   }
 
-  /// The ranges without what comes before the start, as far as the tree's order says that.
+  /// The ranges without the part before the start, as far as the tree's order says that.
   private func begun(
     _ ranges: [KeyRange], _ parts: [KeyColumn], expanded: Int?
   ) throws(StoreError) -> [KeyRange] {

@@ -4,8 +4,8 @@
 extension RecordReading where Self: ~Copyable {
   /// Returns the query that is kept as `name`; nil if there is none.
   ///
-  /// - Throws: `StoreError.invalidQuery` if it names a field that no longer exists; `.corrupt`, `.io`, `.closed`; what
-  ///   decoding throws if it is a query of another type.
+  /// - Throws: `StoreError.invalidQuery` if it names a field that no longer exists; `.corrupt`, `.io`, `.closed`;
+  ///   errors of decoding if it is a query of another type.
   public func query<Subject: Record>(
     _ type: Subject.Type, named name: String
   ) throws -> Query<Subject>? {
@@ -22,7 +22,7 @@ extension RecordReading where Self: ~Copyable {
   /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`.
   public func queryNames<Subject: Record>(_ type: Subject.Type) throws -> [String] {
     let start = try recordReader().entities.name(ofQuery: "", type)
-    // By bytes: a name may begin with what joins the letter before it.
+    // By bytes: a name may begin with a mark that joins the letter before it.
     return try allMetadataNames().filter { $0.utf8.starts(with: start.utf8) }
       .map { String(decoding: $0.utf8.dropFirst(start.utf8.count), as: UTF8.self) }
   }

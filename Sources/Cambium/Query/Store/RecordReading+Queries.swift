@@ -1,4 +1,4 @@
-// Records by what is in them: each verb takes a query, and the commonest a condition alone.
+// Records by their values: each verb takes a query, and the commonest a condition alone.
 
 extension RecordReading where Self: ~Copyable {
   /// Returns the records of a query.
@@ -13,8 +13,8 @@ extension RecordReading where Self: ~Copyable {
   ///   more.
   /// - Complexity: That of the plan: see `explain(_:)`.
   /// - Throws: `StoreError.unknownRecord`; `.invalidQuery` if the query does not fit the record; `.noSuchRecord` if the
-  ///   record with the key to begin after does not exist; `.sortTooLarge`, `.corrupt`, `.io`, `.closed`; what the type's
-  ///   hook after loading throws.
+  ///   record with the key to begin after does not exist; `.sortTooLarge`, `.corrupt`, `.io`, `.closed`; errors of the
+  ///   type's hook after loading.
   @inlinable
   public func fetch<Subject: Record>(
     _ query: Query<Subject>, after record: Subject? = nil
@@ -234,7 +234,7 @@ extension RecordReader {
     return try QueryRunner(type, in: self).find(resolved, for: need)
   }
 
-  /// Returns what runs a query, and the query by the stored names of its fields.
+  /// Returns the runner of a query, and the query by the stored names of its fields.
   func runner<Subject: Record>(
     of query: Query<Subject>
   ) throws(StoreError) -> (QueryRunner, FieldQuery) {
@@ -242,7 +242,7 @@ extension RecordReader {
     return (QueryRunner(type, in: self), try query.resolved(in: type, entities))
   }
 
-  /// Returns what runs queries of the record with a stored name.
+  /// Returns the runner of queries of the record with a stored name.
   func runner(ofRecord name: String) throws(StoreError) -> QueryRunner {
     QueryRunner(try entities.entity(named: name), in: self)
   }

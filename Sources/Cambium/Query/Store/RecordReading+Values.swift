@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-// What is asked of a query's records besides the records themselves: values of some properties, groups, sums.
+// Results of queries besides the records themselves: values of some properties, groups, sums.
 
 extension RecordReading where Self: ~Copyable {
   /// Returns properties of a query's records, as tuples. Only those properties are read, unless one is a composite, in an

@@ -61,7 +61,7 @@ struct ConditionLexer {
     return true
   }
 
-  /// - Parameter offset: Where it is; by default, what is read next.
+  /// - Parameter offset: Where it is; by default, the next token.
   func error(
     _ expected: String, at offset: Int? = nil, found: String? = nil
   ) -> ConditionSyntaxError {
@@ -139,7 +139,7 @@ extension ConditionLexer {
 
   /// Reads the escape after a backslash.
   private mutating func escape() throws(ConditionSyntaxError) -> Unicode.Scalar {
-    guard let scalar = next else { throw error("a character behind the backslash") }
+    guard let scalar = next else { throw error("a character after the backslash") }
     offset += 1
     switch scalar {
     case "n": return "\n"

@@ -29,7 +29,7 @@ extension FieldCondition {
   /// ```
   ///
   /// - Parameter arguments: The values of the question marks, in their order: as many.
-  /// - Throws: The place of the error, and what was expected there.
+  /// - Throws: The place of the error, and the expected tokens.
   /// - Complexity: O(length).
   public init(
     parsing text: String, arguments: [any FieldValueConvertible] = []
@@ -42,7 +42,7 @@ extension FieldCondition {
 extension FieldValue {
   /// Parses a value as it is written in conditions, and by `literal`.
   ///
-  /// - Throws: The place of the error, and what was expected there.
+  /// - Throws: The place of the error, and the expected tokens.
   public init(parsing text: String) throws(ConditionSyntaxError) {
     var parser = try ConditionParser(text)
     self = try parser.wholeValue()

@@ -10,7 +10,7 @@ final class CodingPlan: Sendable {
   private let root: CodingNode
   private let presence: KindPresence
 
-  /// - Throws: `.invalidDescription` for what no type could be encoded as.
+  /// - Throws: `.invalidDescription` for a field that no type could be encoded as.
   init(_ record: CheckedRecord, layout: RowLayout) throws(StoreError) {
     self.layout = layout
     root = try CodingNode(record, layout, levels: record.levels[...], type: record.type)
@@ -69,7 +69,7 @@ final class CodingField: Sendable {
     case composite(CodingNode)
     /// The parent that the type contains; its fields are fields of the record.
     case parent(CodingNode)
-    /// Not stored: what is decoded instead.
+    /// Not stored: the value that is decoded instead.
     case transient(any Sendable)
   }
 
@@ -161,7 +161,7 @@ final class CodingNode: Sendable {
     self.fields = fields.sorted { order($0) < order($1) }
   }
 
-  /// Returns the field of a coding key: first the property of that name, then what is stored under it.
+  /// Returns the field of a coding key: first the property of that name, then the field that is stored under it.
   ///
   /// - Parameter last: The place of the field that was asked for last. Keys come in one order as a rule, and some are asked
   ///   for twice, so that is where to look first.
@@ -220,7 +220,7 @@ extension RowReader {
 extension RecordPlan {
   /// Makes sure that a record is the same by way of its type's own `encode(to:)` and `init(from:)`.
   ///
-  /// A plan passes them by. Where they do more than the compiler's do, what is stored would not be what
+  /// A plan passes them by. If they do more than the compiler's, the stored values would not be those that
   /// their author meant, so the first save of a type in a debug build looks. Bytes of codecs are not
   /// compared: two encodings of one value may differ.
   ///
@@ -272,13 +272,13 @@ extension RecordPlan {
     .invalidDescription(
       record: layout.record.name, field: field, version: Int(layout.version),
       reason:
-        "the type does not encode and decode what its properties are: \(reason). Let it, or let"
+        "the type does not encode and decode its properties as they are: \(reason). Let it, or let"
         + " its coding be `.codable`")
   }
 }
 
 extension RowReader {
-  /// Returns true if two records have the same in a column; also what is not a number is the same as itself.
+  /// Returns true if two records have the same in a column; NaN, too, is the same as itself.
   fileprivate func hasSameBytes(as other: RowReader, _ column: Column) -> Bool {
     let index = column.place.index
     switch column.place.kind {

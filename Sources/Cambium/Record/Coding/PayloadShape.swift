@@ -8,8 +8,8 @@ extension JSONCodec {
   /// ```
   ///
   /// The shape is the names and types of stored properties, whatever their order, and theirs; of an enum that is
-  /// `CaseIterable` the cases. Optionals, arrays, sets and dictionaries have that of what is in them. Names that a type's
-  /// coding keys give to properties are not seen.
+  /// `CaseIterable` the cases. Optionals, arrays, sets and dictionaries have that of their elements. Names that a
+  /// type's coding keys give to properties are not seen.
   ///
   /// - Complexity: A few microseconds for each property.
   public init<Value: Codable>(shapeOf type: Value.Type) {

@@ -53,7 +53,7 @@ final class RecordDecoding {
     return value
   }
 
-  /// Decodes a field: as it is, by its codec, or from what it decodes itself.
+  /// Decodes a field: as it is, by its codec, or by its own decoding.
   fileprivate func decode<Value: Decodable>(
     _ type: Value.Type, from field: CodingField
   ) throws -> Value {
@@ -295,7 +295,7 @@ extension FieldValue {
   }
 }
 
-/// Takes values of generic types as what they are.
+/// Takes values of generic types as their concrete types.
 ///
 /// In generic code a type is compared with a few others much faster than a value is cast to them.
 enum SameType {

@@ -16,7 +16,7 @@ final class RecordEncoding {
 
   /// Returns the values of a record. This is done once.
   ///
-  /// - Throws: `.invalidValue`, naming the field, for what the description does not say of the type.
+  /// - Throws: `.invalidValue`, naming the field, for values that do not fit the description.
   func encode<Subject: Record>(
     _ record: Subject, _ root: CodingNode
   ) throws(StoreError) -> [FieldValue] {
@@ -27,7 +27,7 @@ final class RecordEncoding {
     return unsafe values
   }
 
-  /// Takes the value of a field: as it is, by its codec, or by what it encodes itself as.
+  /// Takes the value of a field: as it is, by its codec, or by its own encoding.
   fileprivate func put<Value: Encodable>(_ value: Value, in field: CodingField) throws {
     switch field.kind {
     case .transient: return

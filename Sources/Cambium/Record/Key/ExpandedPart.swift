@@ -47,7 +47,7 @@ struct ExpandedPart: Hashable, Sendable {
     return values
   }
 
-  /// The same of the elements at some places of a record's list.
+  /// The words of the elements at some places of a record's list.
   fileprivate static func differentElements(
     of array: ArrayReader, at places: Range<Int>, of record: RowReader, _ column: KeyColumn,
     _ encoder: KeyEncoder
@@ -147,7 +147,7 @@ extension IndexLayout {
       try body(encoder.key, isRecord ? new.key : RawSpan(), true)
     }
     if gone.count == kept.count { return true }
-    // What went may be somewhere else in the list.
+    // A removed element may still be elsewhere in the list.
     for others in [0..<places.new.lowerBound, places.new.upperBound..<newList.count] {
       for index in others {
         encoder.begin()

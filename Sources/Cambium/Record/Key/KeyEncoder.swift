@@ -202,10 +202,10 @@ extension RowLayout {
   func notANumber(_ column: KeyColumn) -> StoreError {
     .invalidValue(
       record: record.name, field: columns[Int(column.column)].field.name,
-      reason: "what is not a number has no place in an order, so it cannot be in a key")
+      reason: "NaN has no place in an order, so it cannot be in a key")
   }
 
-  /// Names the part that takes most of it, and what the key begins with.
+  /// Names the part that takes most of it, and the beginning of the key.
   fileprivate func keyTooLong(_ bytes: RawSpan) -> StoreError {
     var reader = KeyReader(bytes, layout: self)
     let lengths = key.columns.map { ((try? reader.value($0))?.description ?? "").utf8.count }
@@ -220,12 +220,12 @@ extension RowLayout {
   }
 }
 
-// Parts from stored records, and from whoever has no Swift type for them.
+// Parts from stored records, and from callers without a Swift type for them.
 
 extension KeyEncoder {
   /// Appends a part with the value that a stored record has there.
   ///
-  /// - Throws: `.invalidValue` for what is not a number, `.corrupt` for a damaged record.
+  /// - Throws: `.invalidValue` for NaN, `.corrupt` for a damaged record.
   func append(_ column: KeyColumn, from record: RowReader) throws(StoreError) {
     if record.isNull(column.place) { return appendNull(column.form) }
     let index = column.place.index
@@ -260,7 +260,7 @@ extension KeyEncoder {
     default:
       guard
         try column.type.swiftType.append(rowBytes: bytes, to: self, as: column, of: record.layout)
-      else { throw record.fault(.rowValues, "what is there is no \(column.type)") }
+      else { throw record.fault(.rowValues, "the value is no \(column.type)") }
     }
   }
 
@@ -306,7 +306,7 @@ extension KeyEncoder {
 
   /// Appends a part with a value of the column's type.
   ///
-  /// - Throws: `.invalidValue` for what is of another type, out of its range, null where that cannot be,
+  /// - Throws: `.invalidValue` for a value that is of another type, out of its range, null where that cannot be,
   ///   or not a number.
   func append(
     _ value: FieldValue, _ column: KeyColumn, of layout: RowLayout

@@ -20,7 +20,7 @@ struct KeyColumn: Hashable, Sendable, BitwiseCopyable {
   /// The place in the layout's columns.
   let column: UInt32
   let place: ColumnPlace
-  /// The type of what is in the key: of a collated string that is binary data, its sort key.
+  /// The type of the values in the key: of a collated string that is binary data, its sort key.
   let type: ScalarType
   let form: KeyForm
   /// Nil if values are in the order of their own bytes.
@@ -160,7 +160,7 @@ extension IndexLayout {
 
   /// Puts the key of a record's entry together, in an index in which it has one at most.
   ///
-  /// - Returns: what its value is; nil if the record is not in the index.
+  /// - Returns: The entry's value; nil if the record is not in the index.
   /// - Throws: `.invalidQuery` for a value that is not a number, `.corrupt` for a damaged record.
   func encode(_ record: RowReader, to key: KeyEncoder) throws(StoreError) -> IndexEntryValue? {
     if let condition, try !condition.holds(for: record) { return nil }
@@ -226,8 +226,8 @@ extension IndexLayout {
     return key.part(reader.offset, key.byteCount - reader.offset)
   }
 
-  /// Returns the same to callers that look the record up next, and so notice a wrong key: what comes before it is
-  /// not looked at where that has one length.
+  /// Returns the same to callers that look the record up next, and so notice a wrong key: the keys before it are
+  /// not looked at if they have one length.
   ///
   /// - Throws: `.corrupt`.
   @_lifetime(copy key, copy value)
@@ -242,7 +242,7 @@ extension IndexLayout {
     return key.part(start, keyLength)
   }
 
-  /// True if no part can be null of what is unique.
+  /// True if no part of a unique key can be null.
   private var isAlwaysWhole: Bool {
     schema.isUnique && parts.columns.allSatisfy { !$0.form.contains(.isOptional) }
   }

@@ -80,7 +80,7 @@ enum Lowercase {
 /// were put.
 enum LowercaseTable {
   /// Scalars that are mapped, in runs of four numbers: the first and the last scalar of the run, 1 or 2 for
-  /// each or every second one between, what the first is mapped to. The others of the run are mapped
+  /// each or every second one between, the mapping of the first. The others of the run are mapped
   /// as far away.
   static let runs: [UInt32] = [
     0x41, 0x5a, 1, 0x61, 0xc0, 0xd6, 1, 0xe0, 0xd8, 0xde, 1, 0xf8, 0x100, 0x12e, 2, 0x101,

@@ -1,4 +1,4 @@
-/// Primary keys after what they are sorted by, in one run of memory; with a limit, only the first of them.
+/// Primary keys, each after its sort key, in one run of memory; with a limit, only the first of them.
 ///
 /// The first eight bytes of each are kept beside it, which tell most apart.
 struct SortedKeys {
@@ -23,7 +23,7 @@ struct SortedKeys {
 
   /// - Parameters:
   ///   - limit: How many are kept: the first in order.
-  ///   - sizeMax: What keys may take in memory.
+  ///   - sizeMax: The bytes that keys may take in memory.
   init(of record: String, limit: Int? = nil, sizeMax: Int = 1 << 30) {
     self.record = record
     self.limit = limit
@@ -248,13 +248,13 @@ extension SortedKeys {
       bytes.rawSpan.part(start, Int(entry.keyLength)), borrowing: self)
   }
 
-  /// A primary key after what it is sorted by.
+  /// A primary key after its sort key.
   @_lifetime(borrow self)
   func whole(_ index: Int) -> RawSpan {
     unsafe _overrideLifetime(part(entries[index]), borrowing: self)
   }
 
-  /// Replaces `bytes` by a primary key after what it is sorted by.
+  /// Replaces `bytes` by a primary key after its sort key.
   func copy(_ index: Int, to bytes: inout [UInt8]) { bytes.assign(whole(index)) }
 
   @_lifetime(borrow self)

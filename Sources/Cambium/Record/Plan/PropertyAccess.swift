@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 
-// What is done to properties whose types the plan does not know. The pointers are to the property, of
-// exactly the type that the access was made for; nobody else makes accesses than `PropertyMatcher`.
+// Operations on properties whose types the plan does not know. The pointers are to the property, of
+// exactly the type that the access was made for; only `PropertyMatcher` makes accesses.
 
-/// Reads and fills properties of one type by way of what a column holds instead.
+/// Reads and fills properties of one type by way of the type that a column holds instead.
 protocol PropertyAccess: Sendable {
   /// Puts the property into its column; the row says null where it is nil.
   func write(
@@ -110,7 +110,7 @@ struct TransientFiller<Value>: PropertyFiller {
 
 /// Tells and says of properties that are optional composites whether they are there.
 ///
-/// What an optional wraps stands where the optional does, so the parts of the composite are read and filled
+/// The wrapped value is at the address of the optional, so the parts of the composite are read and filled
 /// like all others.
 protocol CompositeAccess: Sendable {
   func isNil(_ property: UnsafeRawPointer) -> Bool
@@ -233,7 +233,7 @@ extension Accesses {
   }
 }
 
-// MARK: What is not in a column of its own
+// MARK: Values without a column of their own
 
 extension Accesses {
   /// Returns a filler of properties of `type` with `value`; nil if it is of another type.
@@ -251,7 +251,7 @@ extension Accesses {
   }
 }
 
-/// Makes what a column holds of values of a type that no column holds, and back.
+/// Converts values of a type that no column holds to one that a column holds, and back.
 protocol ValueConversion<Value>: Sendable {
   associatedtype Value
   associatedtype Stored: ColumnValue

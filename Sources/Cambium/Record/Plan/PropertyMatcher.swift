@@ -1,6 +1,6 @@
 /// Finds the property of each field, and the field of each property.
 ///
-/// All that a plan relies on is checked here: which properties there are, where and of what types, and
+/// Everything that a plan relies on is checked here: the properties, their places and their types, and
 /// that each of them is filled from exactly one field, or named as transient.
 struct PropertyMatcher {
   let record: CheckedRecord
@@ -40,7 +40,7 @@ struct PropertyMatcher {
   ///   - composite: The stored name of the composite that `type` is the type of.
   ///   - generation: That of the type, if it is one of a hierarchy; nil for the struct of a composite.
   ///   - parent: The property that contains the parent.
-  ///   - matchParent: Matches what is in that property.
+  ///   - matchParent: Matches the properties in that one.
   private func match(
     _ type: any Any.Type, at offset: Int, in composite: String?, of generation: Int? = nil,
     _ parent: (property: String, type: any Any.Type)? = nil,
@@ -119,7 +119,7 @@ extension PropertyMatcher {
       use: try use(of: type, at: offset, as: field, column))
   }
 
-  /// The type that has to fit the column: what an optional wraps.
+  /// The type that has to fit the column: an optional's wrapped type.
   private func unwrapped(_ property: StoredProperty, _ field: DescribedField) throws(StoreError)
     -> any Any.Type
   {
@@ -243,10 +243,10 @@ private struct UnmatchedProperties {
   }
 }
 
-/// A stored property of a record's struct, or of a composite in it, and what a plan does with it.
+/// A stored property of a record's struct, or of a composite in it, and its treatment in a plan.
 struct PropertyMatch {
-  /// In bytes, from the start of the record's struct; of what is in an optional composite too, since what
-  /// an optional wraps is where the optional is.
+  /// In bytes, from the start of the record's struct; also for properties in an optional composite, since the value
+  /// that an optional wraps is where the optional is.
   let offset: Int
   let isOptional: Bool
   let use: Use

@@ -1,7 +1,7 @@
 /// The stored properties of a record's struct and of the structs in it, by their places and by the
 /// names that lead to them.
 final class PropertyPaths: Sendable {
-  /// `address.street`. Nil for what shares its place and its type with another: both take no room.
+  /// `address.street`. Nil for a property that shares its place and its type with another: both take no space.
   private let paths: [PropertyReference: String?]
   private let places: [String: Place]
   /// The paths of properties with observers, or in such, by the key paths that the struct names for them. Key paths
@@ -44,7 +44,7 @@ final class PropertyPaths: Sendable {
   }
 
   /// The property that a key path of values of `type` names: after `?` or `!` it may be an optional of them, or
-  /// what they are optionals of. One that is of another type is none of the record's.
+  /// their wrapped values. One that is of another type is none of the record's.
   func reference(to path: String, as type: any Any.Type) -> PropertyReference {
     guard let place = places[path] else { return PropertyReference(path: path) }
     let isFitting =
@@ -88,7 +88,7 @@ final class PropertyPaths: Sendable {
         paths[reference] = .some(paths[reference] == nil ? path : nil)
         places[path] = Place(reference: reference, type: property.type)
         let inner = Reflection.wrapped(property.type) ?? property.type
-        // What is a value itself has no fields in it.
+        // A value has no fields in it.
         if depth > 1, !(inner is any FieldValueConvertible.Type), !Reflection.isClass(inner) {
           add(inner, at: place, path + ".", depth: depth - 1)
         }
@@ -122,7 +122,7 @@ extension PropertyPaths {
 
 /// Which field of a record each property is stored in.
 struct PropertyFields: Sendable {
-  /// By their places; of what is at one place, in any order.
+  /// By their places; those at one place in any order.
   private let fields: [(property: PropertyReference, name: String)]
   private let fieldsByPath: [String: String]
   private let pathsByField: [String: String]
@@ -212,7 +212,7 @@ struct PropertyFields: Sendable {
     }
     return
       "no field is stored of the property: a key path leads to one only through stored properties of"
-      + " structs, not through what is computed or is of a class. If it has observers (didSet, willSet), name"
+      + " structs, not through computed properties or classes. If it has observers (didSet, willSet), name"
       + " it in the struct's ObservedProperties; or, if a field is stored of it, make the condition of text, with"
       + " the property's name"
   }
@@ -364,7 +364,7 @@ public protocol WrappedProperties {
 
 /// The key paths that a struct names in `observedProperties`.
 struct ObservedPaths {
-  /// The paths of the properties. Key paths are compared, as what they are printed as differs between two of the same
+  /// The paths of the properties. Key paths are compared, as their printed forms differ between two of the same
   /// in optimized programs.
   private(set) var paths: [AnyKeyPath: String] = [:]
   /// The path of a property whose key path cannot be its, and why.

@@ -173,8 +173,8 @@ struct PropertyPlace {
 }
 
 extension RecordPlan {
-  /// Returns where the property that a field is stored of is read; nil for what is read with its whole record: composites,
-  /// what is in an optional one, and properties of a type with its own coding.
+  /// Returns where the property that a field is stored of is read; nil for values that are read with their whole
+  /// record: composites, parts of an optional one, and properties of a type with its own coding.
   ///
   /// - Parameter column: The place of the field in the layout's columns.
   func place(of property: PropertyReference, column: Int) -> PropertyPlace? {
@@ -218,10 +218,10 @@ extension RecordPlan {
   }
 }
 
-// MARK: What was begun and not finished
+// MARK: Unfinished records
 
 extension RecordPlan {
-  /// Ends the life of what the steps before `end` filled.
+  /// Destroys the properties that the steps before `end` filled.
   private func destroy(_ record: UnsafeMutableRawPointer, before end: Int) {
     var index = 0
     while index < end {

@@ -13,7 +13,7 @@ final class RecordPlan: Sendable {
   @usableFromInline
   let subject: ObjectIdentifier
 
-  /// What is done instead of all else for a type that asks for it.
+  /// The plan that replaces all else for a type that asks for it.
   @usableFromInline let coding: CodingPlan?
 
   /// In the order of the key.
@@ -162,7 +162,7 @@ struct PlanStep: BitwiseCopyable {
     case transient
     /// Not stored, but its changes are tracked.
     case tracked
-    /// An optional composite: what is in it comes next, where it is not nil.
+    /// An optional composite: its parts come next, if it is not nil.
     case composite
     /// Nothing of that composite follows.
     case compositeEnd
@@ -269,7 +269,7 @@ extension RecordPlan {
     _ property: UnsafeRawPointer, as type: Value.Type, _ row: RowWriter, _ step: PlanStep
   ) throws(StoreError) {
     if step.isOptional, unsafe property.isNil(Value.self) { return row.setNull(at: step.place) }
-    // Of an optional too: what it wraps is where it is.
+    // Of an optional too: its wrapped value is where it is.
     let value = unsafe property.assumingMemoryBound(to: Value.self)
     try unsafe value.pointee.put(in: row, at: step.place.index)
   }

@@ -21,7 +21,7 @@ enum Reflection {
 
   /// The stored properties of a struct, in the order of declaration.
   ///
-  /// None for a struct without any and for what is no struct, and none too where the module that declares
+  /// None for a struct without any and for other types, and none too where the module that declares
   /// it was compiled without reflection metadata.
   static func storedProperties(of type: any Any.Type) -> [StoredProperty] {
     // To ask an existential ends the process.

@@ -141,7 +141,7 @@ struct ArrayWriter {
       switch bytes[0] {
       case 0: bytes.append(UInt8(number))
       case 1: bytes.append(integer: UInt16(number))
-      // What is longer than 4 GiB is refused where it is put into a row.
+      // An array longer than 4 GiB is refused when it is put into a row.
       default: bytes.append(integer: UInt32(truncatingIfNeeded: number))
       }
     }

@@ -132,7 +132,7 @@ final class Column: Sendable {
   /// The type of its values, if each is one scalar.
   let scalar: ScalarType?
   let place: ColumnPlace
-  /// The bits to be set where it is null: its own, and those of what is in it.
+  /// The bits to be set where it is null: its own, and those of its parts.
   let nullBits: [Int]
   /// The parts of a composite, by their place in the layout's columns.
   let parts: [Int]
@@ -225,7 +225,7 @@ extension RowLayoutBuilder {
       }
       let field = record.fields[place]
       guard field.type.canBeKey, nullBit(of: place) == nil else {
-        throw refusal(field.name, "what is \(field.type), or optional, cannot be in a primary key")
+        throw refusal(field.name, "a \(field.type) or optional field cannot be in a primary key")
       }
       guard keyParts.updateValue(index, forKey: part.field) == nil else {
         throw refusal(field.name, "it is twice in the primary key")

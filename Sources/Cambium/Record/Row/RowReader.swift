@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// A record as it is stored: its key and its row, whose frame was checked.
 ///
-/// Columns are then read one by one, each without the others; what a column holds is checked where it is
+/// Columns are then read one by one, each without the others; the bytes of a column are checked when it is
 /// read. Nothing is counted or copied to make one.
 @safe struct RowReader: ~Escapable {
   let key: RawSpan
@@ -16,8 +16,8 @@ internal import FoundationEssentials
   private let variableStart: Int
   private let endWidthCode: Int
 
-  /// - Parameter blobs: What finds values that lie outside the row, of the state that the row is of.
-  /// - Throws: `.corrupt` where the row breaks R1, R2 or R3; `.newerFormat` where it begins with what
+  /// - Parameter blobs: Finds values that lie outside the row, of the state that the row is of.
+  /// - Throws: `.corrupt` where the row breaks R1, R2 or R3; `.newerFormat` where it begins with bytes that
   ///   this version does not know.
   @inline(__always)
   @_lifetime(copy key, copy row, borrow layout)
@@ -210,7 +210,7 @@ extension RowLayout {
   }
 }
 
-// Columns of any type, for whoever has no Swift type for them.
+// Columns of any type, for callers without a Swift type for them.
 
 extension RowReader {
   /// The value of a field, wherever the record has it.
@@ -293,7 +293,7 @@ extension RowReader {
   /// The value that bytes of a row are; where the type's width is fixed, they have it.
   private func scalar(_ type: ScalarType, _ bytes: RawSpan) throws(StoreError) -> FieldValue {
     guard let value = type.swiftType.fieldValue(ofRow: bytes) else {
-      throw fault(.rowValues, "what is there is no \(type)")
+      throw fault(.rowValues, "the value is no \(type)")
     }
     return value
   }
@@ -307,11 +307,11 @@ extension Column {
 }
 
 extension RowReader {
-  /// Checks all of a record: that every field has a value of its type, that what is null has no bytes but
+  /// Checks all of a record: that every field has a value of its type, that a null column has no bytes but
   /// zeros, and that nothing follows the key.
   ///
   /// - Throws: `.corrupt` (K1, R3, R4, R5); `.missing`, `.io` of blobs.
-  /// - Complexity: O(bytes); it takes several times what reading does.
+  /// - Complexity: O(bytes); it takes several times as long as reading.
   func check() throws(StoreError) {
     for (index, column) in layout.columns.enumerated() {
       if isNull(column.place) {
@@ -324,7 +324,7 @@ extension RowReader {
     }
   }
 
-  /// Checks that an external column has a value or refers to one. What it refers to is read where it is a string, and
+  /// Checks that an external column has a value or refers to one. The content is read if it is a string, and
   /// blobs can be found.
   private func checkExternal(_ column: Int, of type: ScalarType) throws(StoreError) {
     switch try external(column) {

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 
 /// Puts rows together, one after the other in the same memory.
 ///
-/// After `begin`, fixed columns are stored in any order, variable ones appended in theirs; what is left
-/// out is zero or empty. `finish` makes the row whole. It has one owner, which uses it on one thread at
+/// After `begin`, fixed columns are stored in any order, variable ones appended in theirs; columns left
+/// out are zero or empty. `finish` makes the row whole. It has one owner, which uses it on one thread at
 /// a time.
 @usableFromInline
 final class RowWriter {
@@ -324,7 +324,7 @@ extension RowWriter {
   }
 }
 
-// Columns of any type, from whoever has no Swift type for them.
+// Columns of any type, from callers without a Swift type for them.
 
 extension RowWriter {
   /// Gives a column of the row its value; variable columns come in their order. Fields of the key and

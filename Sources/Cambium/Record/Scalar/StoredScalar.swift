@@ -10,7 +10,7 @@ protocol ColumnValue {
   static func get(from row: borrowing RowReader, at column: Int) throws(StoreError) -> Self
   /// Appends it to a key. Values without an order are in none.
   ///
-  /// - Throws: `.invalidValue` for what is not a number.
+  /// - Throws: `.invalidValue` for NaN.
   func append(
     to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
   ) throws(StoreError)
@@ -138,7 +138,7 @@ protocol FixedScalar: StoredScalar {
   var rowBits: RowBits { get }
   /// Fails if no value has these bits in keys.
   init?(sortedBits: KeyBits)
-  /// A number that sorts as the value does; nil for what is not a number.
+  /// A number that sorts as the value does; nil for NaN.
   var sortedBits: KeyBits? { get }
 }
 
@@ -209,14 +209,14 @@ extension StoredInteger {
 extension RowReader {
   @inline(never)
   fileprivate func fault(_ type: ScalarType) -> StoreError {
-    fault(.rowValues, "what is there is no \(type)")
+    fault(.rowValues, "the value is no \(type)")
   }
 }
 
 extension KeyReader {
   @inline(never)
   fileprivate func fault(_ type: ScalarType) -> StoreError {
-    fault("what is there is no \(type) that is in keys")
+    fault("the value is no \(type) that is in keys")
   }
 }
 

@@ -1,4 +1,4 @@
-/// The records that a transaction changed, each with what it was before.
+/// The records that a transaction changed, each with its state before.
 struct ChangedRecords {
   /// By record number and primary key: the row before the first change, nil if there was none.
   private(set) var before: [UInt32: [[UInt8]: [UInt8]?]] = [:]

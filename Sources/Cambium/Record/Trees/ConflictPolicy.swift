@@ -4,8 +4,8 @@ public enum ConflictPolicy: Hashable, Sendable {
   case refuse
   /// Deletes the other record.
   case replaceOther
-  /// Writes the record in the place of the other one, under the primary key of that, so that what leads to it still does. If
-  /// a record with the written one's own primary key is stored, or several others have its values, it throws
+  /// Writes the record in the place of the other one, under the primary key of that, so that references to it remain.
+  /// If a record with the written one's own primary key is stored, or several others have its values, it throws
   /// `StoreError.uniqueConflict`.
   case updateOther
   /// Keeps the other record, and writes nothing.

@@ -1,7 +1,8 @@
 /// The registry of an open state: every record that its schema has, with or without a Swift type, and the trees that
 /// are of no record.
 ///
-/// Who reads, writes, asks, migrates, observes or checks is given it, and finds there whatever depends on what it does.
+/// Code that reads, writes, queries, migrates, observes or checks is given it, and finds there all that its work
+/// depends on.
 @usableFromInline
 final class Entities: Sendable {
   let schema: Schema

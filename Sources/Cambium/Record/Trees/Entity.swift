@@ -66,10 +66,10 @@ class Entity: @unchecked Sendable {
   /// Creates the entity of rows with a layout.
   ///
   /// - Parameters:
-  ///   - checked: What the model says of it; nil if there is no model.
+  ///   - checked: Its declaration in the model; nil if there is no model.
   ///   - place: Its place among the records of the schema.
   ///   - places: Where the trees are, if not where they are in a store that is whole.
-  ///   - parent: What its Swift type contains of its ancestors.
+  ///   - parent: The ancestors that its Swift type contains.
   /// - Throws: `.invalidDescription`, `.invalidValue` where the schema contradicts itself.
   init(
     _ layout: RowLayout, _ checked: CheckedRecord?, at place: Int, names: TreeNames,
@@ -144,7 +144,7 @@ class Entity: @unchecked Sendable {
   /// True if something is called after records were read.
   var changesLoaded: Bool { false }
 
-  /// Calls what comes before writing a record, which may change it.
+  /// Calls the hook before writing a record, which may change it.
   func willWrite(
     at record: UnsafeMutableRawPointer, key: [UInt8], replacing row: [UInt8]?,
     in writer: RecordWriter
@@ -153,10 +153,10 @@ class Entity: @unchecked Sendable {
   /// - Throws: `.invalidValue` for the first validation that is not met.
   func validate(at record: UnsafeRawPointer) throws(StoreError) {}
 
-  /// Calls what comes after reading a record, which may change it.
+  /// Calls the hook after reading a record, which may change it.
   func didLoad(at record: UnsafeMutableRawPointer) throws {}
 
-  /// Calls what the Swift type has before a record is deleted, which may change others.
+  /// Calls the type's hook before a record is deleted, which may change others.
   func willDelete(key: RawSpan, row: RawSpan, in writer: RecordWriter) throws {}
 
   var record: RecordSchema { layout.record }
@@ -180,7 +180,7 @@ class Entity: @unchecked Sendable {
 extension Entity {
   /// Returns a reader of one of its rows, whose frame is checked.
   ///
-  /// - Parameter blobs: What finds values that lie outside the row, of the state that the row is of.
+  /// - Parameter blobs: Finds values that lie outside the row, of the state that the row is of.
   /// - Throws: as `RowReader.init`.
   @inline(__always)
   @_lifetime(copy key, copy row, borrow self)
@@ -226,7 +226,7 @@ extension RowLayout {
     return values
   }
 
-  /// The values of fields that a record does not name: their defaults, what is computed, and composites whose parts have
+  /// The values of fields that a record does not name: their defaults, computed values, and composites whose parts have
   /// defaults.
   fileprivate var defaults: [Int: FieldValue] {
     var stated: [Int: FieldValue] = [:]
@@ -236,7 +236,7 @@ extension RowLayout {
     return defaults(stated: stated)
   }
 
-  /// The same with other defaults, by their places among the columns.
+  /// The values with other defaults, by their places among the columns.
   func defaults(stated: [Int: FieldValue]) -> [Int: FieldValue] {
     let known = underived.merging(stated) { one, _ in one }
     var defaults = known

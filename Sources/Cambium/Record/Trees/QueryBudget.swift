@@ -1,4 +1,4 @@
-/// A bound on what each query of a store may take, for queries whose text comes from outside.
+/// A bound on the work and memory of each query of a store, for queries whose text comes from outside.
 ///
 /// ```swift
 /// var options = StoreOptions()
@@ -20,7 +20,7 @@ public struct QueryBudget: Hashable, Sendable {
   }
 }
 
-/// Counts what a query uses of its budget. One query uses it, on one thread at a time.
+/// Counts the part of its budget that a query uses. One query uses it, on one thread at a time.
 final class QueryMeter: @unchecked Sendable {
   private let budget: QueryBudget
   private let start = ContinuousClock.now

@@ -152,7 +152,7 @@ extension RecordCheck {
     }
   }
 
-  /// Calls `body` with the entries of a record; what cannot be in an index is a fault of the record.
+  /// Calls `body` with the entries of a record; a value that cannot be in an index is a fault of the record.
   private func forEachEntry(
     of record: RowReader, in index: Entity.IndexTree,
     _ body: (RawSpan, RawSpan, Bool) throws(StoreError) -> Void

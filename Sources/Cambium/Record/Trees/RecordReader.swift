@@ -2,6 +2,6 @@
 public struct RecordReader {
   @usableFromInline let entities: Entities
   let trees: TreeAccess
-  /// What a query may still take; nil without a budget.
+  /// The rest of a query's budget; nil without a budget.
   var meter: QueryMeter?
 }

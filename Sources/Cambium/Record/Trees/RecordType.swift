@@ -2,13 +2,13 @@ internal import Synchronization
 
 /// A record of an open store that a Swift type stands for: how its values become rows, and what they have to meet.
 ///
-/// What is generic here is thin, and inlined where a program uses the type: compiled for any type, it would
+/// Generic code here is thin, and inlined where a program uses the type: compiled for any type, it would
 /// look the type up again and again, and move its values by tables.
 @usableFromInline
 final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
   @usableFromInline let plan: RecordPlan
   @usableFromInline let afterLoad: (@Sendable (inout Subject) throws -> Void)?
-  /// What is called before its records are written and deleted.
+  /// The hooks that are called before its records are written and deleted.
   let hooks: WriteHooks<Subject>
   /// True if something is called before one of its records is written.
   @usableFromInline let hasWriteHook: Bool
@@ -28,7 +28,7 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
   /// - Parameters:
   ///   - place: Its place among the records of the schema.
   ///   - places: Where the trees are, if not where they are in a store that is whole.
-  ///   - parent: What the type contains of its ancestors.
+  ///   - parent: The ancestors that the type contains.
   ///   - runsHooks: True if the type's own hooks are called.
   /// - Throws: `.invalidDescription` where the description and the type differ.
   init(
@@ -131,7 +131,7 @@ struct WriteHooks<Subject>: Sendable {
   var beforeUpdate: (@Sendable (inout Subject, Subject, RecordWriter) throws -> Void)?
   var beforeDelete: (@Sendable (Subject, RecordWriter) throws -> Void)?
 
-  /// Calls what comes before writing a record, which may change it.
+  /// Calls the hook before writing a record, which may change it.
   ///
   /// - Parameter old: The record that it replaces; nil if it is new.
   func willWrite(
@@ -150,8 +150,8 @@ struct WriteHooks<Subject>: Sendable {
 extension RecordType {
   /// Makes a record of its key and row.
   ///
-  /// - Parameter blobs: What finds its blobs; of the state that the row is of.
-  /// - Throws: `.corrupt`; `.unreadableRecord` if the type has no such value; what the hook after loading does.
+  /// - Parameter blobs: Finds its blobs; of the state that the row is of.
+  /// - Throws: `.corrupt`; `.unreadableRecord` if the type has no such value; errors of the hook after loading.
   @inlinable
   func load(key: RawSpan, row: RawSpan, blobs: BlobFinder? = nil) throws -> Subject {
     guard let afterLoad else {
@@ -176,7 +176,7 @@ extension RecordType {
 // MARK: Into the store
 
 extension RecordType {
-  /// Calls what comes before writing a record: of its parents, then its own. They may change it.
+  /// Calls the hooks before writing a record: of its parents, then its own. They may change it.
   ///
   /// - Parameter row: The row that it replaces; nil if there is none with its key.
   func willWrite(

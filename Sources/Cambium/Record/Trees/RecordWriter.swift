@@ -7,7 +7,7 @@ internal import FoundationEssentials
 ///     derived fields ─▶ all that can refuse: unique indexes ─▶ references ─▶ index entries ─▶ row ─▶ fields of others
 ///                                                                                                  that are derived of it
 ///
-/// What reads comes before what writes. If a write fails in the middle nevertheless, for want of room or
+/// Reads come before writes. If a write fails in the middle nevertheless, for want of room or
 /// because of damage, the transaction can only be rolled back: committing throws the same error again.
 @usableFromInline
 final class RecordWriter {
@@ -29,7 +29,7 @@ final class RecordWriter {
   private(set) var changes: ChangedRecords?
   /// The records before their first changes in the transaction, if a history is kept.
   private(set) var history: ChangedRecords?
-  /// Takes down which records are changed, if somebody observes them.
+  /// Notes which records are changed, if they are observed.
   let notes: KeyNotes?
   /// The most that a query of the transaction may take; nil for no bound.
   let queryBudget: QueryBudget?
@@ -46,7 +46,7 @@ final class RecordWriter {
   /// - Parameters:
   ///   - buffers: Memory that is the writer's alone while it is used.
   ///   - notes: Takes down which records are changed.
-  ///   - keepsHistory: True if what was there before is kept from the beginning.
+  ///   - keepsHistory: True if previous states are kept from the beginning.
   init(
     _ trees: TransactionTrees, _ entities: Entities, buffers: WriteBuffers = WriteBuffers(),
     author: String? = nil, notes: KeyNotes? = nil, keepsHistory: Bool = false,
@@ -123,7 +123,7 @@ extension RecordWriter {
     notes?.note(key, in: record.rows)
     let isChecked = entities.relations?.isChecked(record) ?? false
     let tracked = record.isTracked ? tracked : nil
-    // What others are derived of has a checked reference to them.
+    // A record of which others are derived has a checked reference to them.
     if record.indexes.isEmpty, record.blobs == nil, presence == .any, !keepsOld, !isChecked,
       tracked == nil
     {
@@ -229,7 +229,7 @@ extension RecordWriter {
 
   /// Deletes all records of a type.
   ///
-  /// - Complexity: O(changes in memory); with somebody who wants to know the changes, O(records).
+  /// - Complexity: O(changes in memory); if the changes are kept or observed, O(records).
   func deleteAll(of record: Entity) throws(StoreError) {
     try checkUsable()
     notes?.noteAll(in: record.rows)
@@ -258,8 +258,8 @@ extension RecordWriter {
     }
   }
 
-  /// Runs what writes or deletes a record, and then changes the fields of others that are derived of it. If one of those cannot
-  /// be, nothing has changed.
+  /// Runs code that writes or deletes a record, and then changes the fields of others that are derived of it. If one of
+  /// those cannot be, nothing has changed.
   private func changeFeeding(
     _ key: RawSpan, from old: [UInt8], to new: RawSpan?, of record: Entity,
     _ body: (RecordWriter) throws(StoreError) -> Void
@@ -484,7 +484,7 @@ extension RecordWriter {
 // MARK: Failing, and going back
 
 extension RecordWriter {
-  /// Throws what made the transaction unusable, if anything did.
+  /// Throws the error that made the transaction unusable, if any.
   func checkUsable() throws(StoreError) {
     if let failure { throw failure }
   }
@@ -496,7 +496,7 @@ extension RecordWriter {
     trees.end(error)
   }
 
-  /// Runs what writes. If that fails when it has begun, entries and rows may not be in step any more.
+  /// Runs code that writes. If that fails when it has begun, entries and rows may not be in step any more.
   private func change<Result>(
     _ body: (RecordWriter) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -509,7 +509,7 @@ extension RecordWriter {
     }
   }
 
-  /// The same for a body that throws only errors of stores.
+  /// Runs code that writes and throws only errors of stores.
   func atomically<Result>(
     _ body: (RecordWriter) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -538,7 +538,7 @@ extension RecordWriter {
     }
   }
 
-  /// What there was of the records before when a savepoint began.
+  /// The previous states of records at the beginning of a savepoint.
   private struct Savepoint {
     let changeCount: Int?
     let historyCount: Int?
@@ -567,7 +567,7 @@ extension RecordWriter {
 // MARK: Hooks
 
 extension RecordWriter {
-  /// Runs a hook, and then the change that it comes before. If either throws, what both did is undone.
+  /// Runs a hook, and then the change that it comes before. If either throws, the changes of both are undone.
   ///
   /// - Throws: `.limitExceeded` where too many hooks run within one another; errors of the two.
   func run<Result>(_ hook: () throws -> Void, before change: () throws -> Result) throws -> Result {
@@ -598,7 +598,7 @@ extension RecordWriter {
     }
   }
 
-  /// Calls what comes before a record is deleted: of the innermost kind that it is of, then of the parents.
+  /// Calls the hooks before a record is deleted: of the innermost kind that it is of, then of the parents.
   func willDelete(
     of entity: Entity, key: RawSpan, row: RawSpan, in writer: RecordWriter
   ) throws {
@@ -662,12 +662,12 @@ extension RecordWriter {
 // MARK: Changes
 
 extension RecordWriter {
-  /// Keeps what records were before they change, from now on.
+  /// Keeps the states of records before they change, from now on.
   func keepChanges() {
     if changes == nil { changes = ChangedRecords(unstored: trees.unstored) }
   }
 
-  /// True if what records were before they change is kept.
+  /// True if the states of records before they change are kept.
   var keepsOld: Bool { changes != nil || history != nil }
 
   private func note(_ key: RawSpan, _ old: [UInt8]?, of record: Entity) {

@@ -1,10 +1,10 @@
 /// The trees of a snapshot. Any number of threads may read them.
 final class SnapshotTrees: Sendable {
   private let snapshot: Snapshot
-  /// What rows of older versions are read through; nil if there are none.
+  /// The upgrades through which rows of older versions are read; nil if there are none.
   let upgrades: TreeUpgrades?
 
-  /// What finds the state's blobs; nil if the store was not opened for blobs.
+  /// The finder of the state's blobs; nil if the store was not opened for blobs.
   let blobs: LocatedSegments?
 
   init(
@@ -102,7 +102,7 @@ final class SnapshotTrees: Sendable {
   var base: Base { snapshot.state.base }
 
   /// Calls `body` with every key whose entry may not be the same in an older state, ascending. False if the
-  /// states have less in common, and nobody knows without comparing them.
+  /// states have less in common, and it is unknown without comparing them.
   func forEachKeyChanged(
     in tree: TreeSlot, since other: SnapshotTrees, _ body: (RawSpan) throws -> Void
   ) rethrows -> Bool {
@@ -166,7 +166,7 @@ final class SnapshotCursor {
     return unsafe _overrideLifetime(try presentValue(), borrowing: self)
   }
 
-  /// The value, made new.
+  /// The value, upgraded.
   @_lifetime(borrow self)
   private func upgradedValue(_ upgrade: RowUpgrade) throws(StoreError) -> RawSpan {
     guard let made else { return RawSpan() }
@@ -198,7 +198,7 @@ final class SnapshotCursor {
 // A state and the segments of its blobs are taken one after the other, and have to belong together.
 
 extension Engine {
-  /// The trees of the newest state, with what finds its blobs.
+  /// The trees of the newest state, with the finder of its blobs.
   ///
   /// - Throws: `.closed`, `.forked`.
   func trees(

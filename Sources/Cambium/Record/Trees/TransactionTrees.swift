@@ -44,8 +44,8 @@ extension TransactionTrees {
     try transaction.tree(tree).contains(key)
   }
 
-  /// A tree in which several keys can be looked up together, until the next change; nil if rows are upgraded as they are
-  /// read, or where the transaction has spilled changes of it.
+  /// A tree in which several keys can be looked up together, until the next change; nil if rows are upgraded as they
+  /// are read, or where the transaction has spilled changes of it.
   func layered(_ tree: TreeSlot) throws(StoreError) -> LayeredTree? {
     upgrades?[tree] == nil ? try transaction.tree(tree).whole : nil
   }

@@ -1,12 +1,12 @@
 /// The trees of one state of a store: of a snapshot, or of a transaction as it has changed them so far.
 ///
-/// What lies above reads through this, and asks which of the two it is only where a state that never changes can be
+/// Layers above read through this, and ask which of the two it is only where a state that never changes can be
 /// read in a quicker way.
 enum TreeAccess {
   case state(SnapshotTrees)
   case transaction(TransactionTrees)
 
-  /// True if what it reads may change between two calls.
+  /// True if its data may change between two calls.
   var isChanging: Bool {
     switch self {
     case .state: false
@@ -55,9 +55,9 @@ extension TreeAccess {
   }
 
   /// Calls `body` with every key whose entry may not be the same in an older state of the same store, ascending.
-  /// False if nobody knows without comparing the states.
+  /// False if it is unknown without comparing the states.
   ///
-  /// - Complexity: linear in what was committed and is in no tree yet.
+  /// - Complexity: linear in commits that are in no tree yet.
   func forEachKeyChanged(
     in tree: TreeSlot, since other: TreeAccess, _ body: (RawSpan) throws -> Void
   ) rethrows -> Bool {
@@ -75,7 +75,7 @@ extension TreeAccess {
 
   /// The number of entries with keys below `key`.
   ///
-  /// - Complexity: O(log count); O(count) for what a transaction that spills has changed.
+  /// - Complexity: O(log count); O(count) for changes of a transaction that spills.
   /// - Throws: `.corrupt`, `.io`.
   func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
     switch self {
@@ -92,8 +92,8 @@ extension TreeAccess {
     }
   }
 
-  /// About the number of entries with keys from `low` on and below `high`, always in O(log count): what a
-  /// transaction that spills has changed may be missing.
+  /// About the number of entries with keys from `low` on and below `high`, always in O(log count): changes of a
+  /// transaction that spills may be missing.
   func estimatedCount(
     from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot
   ) throws(StoreError) -> Int {
@@ -103,7 +103,7 @@ extension TreeAccess {
     }
   }
 
-  /// The trees as pages have them, without what no fold has taken in yet.
+  /// The trees as pages have them, without commits that are not folded yet.
   private var base: Base {
     switch self {
     case .state(let trees): trees.base
@@ -140,7 +140,7 @@ extension TreeAccess {
     return end.isEmpty || primaryKey.compare(end.rawSpan) > 0
   }
 
-  /// What rows of older versions are read through; nil if there are none.
+  /// The upgrades through which rows of older versions are read; nil if there are none.
   @inline(__always)
   var upgrades: TreeUpgrades? {
     switch self {
@@ -157,7 +157,7 @@ extension TreeAccess {
     }
   }
 
-  /// What finds the blobs that the state has, where the store was opened for blobs.
+  /// The finder of the state's blobs, if the store was opened for blobs.
   var blobs: LocatedSegments? {
     switch self {
     case .state(let trees): trees.blobs
@@ -224,7 +224,7 @@ enum CursorAccess {
 
   /// Goes to the entry with `offset` entries before it.
   ///
-  /// - Complexity: O(log count); O(offset) for what a transaction that spills has changed.
+  /// - Complexity: O(log count); O(offset) for changes of a transaction that spills.
   func seek(toOffset offset: Int) throws(StoreError) -> Bool {
     switch self {
     case .state(let cursor): try cursor.seek(toOffset: offset)

@@ -36,8 +36,8 @@ struct SalvageCopy {
 
   /// Writes the trees, a footer and a log.
   ///
-  /// Kept states and pending work are not copied: they lead to other footers. Files of blobs, and commits that only the log has, are
-  /// copied by the layer that knows records.
+  /// Kept states and pending work are not copied: they lead to other footers. Files of blobs, and commits that only the
+  /// log has, are copied by the layer that knows records.
   ///
   /// - Throws: `.locked`, `.io(.fileExists, …)` if `other` is not empty, `.limitExceeded`, `.full`, `.io` of the new store.
   ///   An unreadable part is a loss.

@@ -1,7 +1,7 @@
 /// Goes through a page segment's file from one whole page to the next.
 ///
-/// From a block where no whole page begins it continues to the next block. So bytes within a whole page are never taken for
-/// a page.
+/// From a block where no whole page begins it continues to the next block. So bytes within a whole page are never taken
+/// for a page.
 struct WholePages {
   let file: any File
   let number: UInt32

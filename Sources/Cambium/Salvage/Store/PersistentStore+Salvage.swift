@@ -1,6 +1,6 @@
 extension PersistentStore {
-  /// Copies the remains of a store that cannot be opened any more into a new store. This is the last resort: back up a store
-  /// that opens, and leave damaged records out with `forEach(_:skipping:_:)`.
+  /// Copies the remains of a store that cannot be opened any more into a new store. This is the last resort: back up a
+  /// store that opens, and leave damaged records out with `forEach(_:skipping:_:)`.
   ///
   /// Everything is copied whose page is whole, whatever else is damaged: headers, the log, footers, branches, other records,
   /// files of blobs. Indexes, derived fields and the map of blobs are rebuilt, so that the copy is a whole store. A record whose

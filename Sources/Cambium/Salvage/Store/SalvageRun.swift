@@ -314,7 +314,8 @@ extension Schema {
 }
 
 extension SalvagedLog {
-  /// Returns the operations that could not be carried out; nil if a state with all commits up to `copied` has that, too.
+  /// Returns the operations that could not be carried out; nil if a state with all commits up to `copied` has that,
+  /// too.
   fileprivate func unread(after copied: UInt64) -> SalvageReport.UnreadLog? {
     guard remains.byteCount > 0, max(remains.lastSequence, sequence + 1) > copied else {
       return nil

@@ -14,7 +14,7 @@ struct DescriptionFault: Error, Hashable {
   }
 }
 
-/// A field of a description: what only the program knows of it beside what is stored.
+/// A field of a description: the parts that only the program knows beside those that are stored.
 struct DescribedField: Sendable {
   /// The stored name; of a composite's part, after the composite's name and a dot.
   let name: String
@@ -489,7 +489,7 @@ extension RecordDescription {
 }
 
 extension Field {
-  /// Refuses what only a field has that programs give values.
+  /// Refuses attributes that only a field with values from programs can have.
   fileprivate func refuseWhatIsDerived() throws(DescriptionFault) {
     guard let derivation else { return }
     let isTime = derivation.kind == .modificationDate
@@ -535,7 +535,7 @@ extension DescribedRecord {
   mutating func uncheck(_ field: Int) { fields[field].reference?.isChecked = false }
 }
 
-/// All records of one version as described, and what each was in the version before.
+/// All records of one version as described, and the origin of each in the version before.
 struct DescribedVersion: Sendable {
   let version: Int
   /// Neither their names nor their order change.
@@ -545,7 +545,7 @@ struct DescribedVersion: Sendable {
   private(set) var lineages: [String: Lineage] = [:]
   /// The records that are kept elsewhere than in the version before, by kinds.
   private(set) var moves: [NamedMove] = []
-  /// What names a record or a field that was none of its own before.
+  /// A former name of a record or a field that was another's.
   private var open: [(record: String, field: String?, name: String)] = []
 
   /// The names of a record and its fields in the version before.
@@ -640,7 +640,7 @@ extension DescribedVersion {
     var lineage = Lineage(ancestor: old?.name)
     let oldFields = Dictionary(
       (old?.fields ?? []).map { ($0.name, $0) }, uniquingKeysWith: { one, _ in one })
-    // A composite comes before its parts, so what it was is known when theirs is looked for.
+    // A composite comes before its parts, so its origin is known when theirs is looked for.
     let composites = [nil] + record.fields.filter { $0.type == .composite }.map { $0.name }
     for composite in composites {
       try trace(record, partsOf: composite, among: oldFields, into: &lineage)

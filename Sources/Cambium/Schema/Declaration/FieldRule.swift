@@ -75,7 +75,7 @@ extension FieldRule {
   }
 }
 
-/// A rule that fits its field: what it compares with is of the field's type, its pattern compiles.
+/// A rule that fits its field: its operands are of the field's type, its pattern compiles.
 struct CheckedRule: Sendable {
   /// The requirement, for errors: "is at least 18".
   let text: String

@@ -21,7 +21,8 @@ public struct ModelVersion: Sendable {
   public let records: [any Record.Type]
   /// The types of each configuration, by its name.
   public let configurations: [String: [any Record.Type]]
-  /// The descriptions of records without a type, by their stored names, and what types do not say of the version before.
+  /// The descriptions of records without a type, by their stored names, and facts about the version before that types
+  /// do not state.
   let descriptions: [String: RecordDescription]
 
   /// Creates a version.
@@ -46,7 +47,7 @@ public struct ModelVersion: Sendable {
     self.configurations = configurations
   }
 
-  /// Returns what the version has in a configuration.
+  /// Returns the part of the version in a configuration.
   fileprivate func configuration(_ name: String) -> ModelVersion {
     ModelVersion(
       number, label: label, records: configurations[name] ?? [], describing: descriptions)
@@ -88,7 +89,7 @@ extension ModelVersion {
 }
 
 extension RecordDescription {
-  /// Takes over what another description says of the version before, where this one says nothing.
+  /// Takes over the statements of another description about the version before, unless this one has its own.
   fileprivate mutating func takeOrigins(of name: String, from other: RecordDescription) {
     var fields: [String: MigrationInfo] = [:]
     for element in other.elements {

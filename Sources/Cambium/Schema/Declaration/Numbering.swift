@@ -1,6 +1,6 @@
 /// Makes the schema of a described version, with the numbers of the one before.
 ///
-/// Whatever was there keeps its number; what is new gets one above all that ever were, in the order
+/// Old records and fields keep their numbers; new ones get numbers above all that ever were, in the order
 /// of names: so neither numbers nor the layout of rows depend on the order of declaration, which is kept beside them.
 struct Numbering {
   private let described: DescribedVersion
@@ -14,7 +14,7 @@ struct Numbering {
     nextNumber = previous?.nextNumber ?? 1
   }
 
-  /// - Throws: `.invalidDescription` for what no schema can be.
+  /// - Throws: `.invalidDescription` if no schema can be so.
   mutating func schema(label: String?) throws(StoreError) -> Schema {
     var records: [RecordSchema] = []
     let old = described.records.map { oldRecord($0) }

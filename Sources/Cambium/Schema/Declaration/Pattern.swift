@@ -3,8 +3,8 @@
 /// A regular expression that is matched in one pass over the text, by an automaton, without backtracking, whatever pattern and
 /// text are. Any number of threads may use it.
 ///
-/// It means what Swift's `Regex` does, whose own parts match single characters: classes, properties, escapes. Whatever only
-/// backtracking can match is refused. Idea: Thompson's simulation, as in RE2.
+/// It has the meaning of Swift's `Regex`, whose own parts match single characters: classes, properties, escapes.
+/// Whatever only backtracking can match is refused. Idea: Thompson's simulation, as in RE2.
 struct Pattern: Sendable {
   private let steps: [Step]
   private let elements: [PatternElement]
@@ -203,8 +203,8 @@ extension String {
   }
 }
 
-/// What matches one character: a part of a `Regex` that matches nothing else. Without closures in it, it may be used by any
-/// thread.
+/// A matcher of one character: a part of a `Regex` that matches nothing else. Without closures in it, it may be used by
+/// any thread.
 private struct PatternElement: @unchecked Sendable {
   private let regex: Regex<AnyRegexOutput>
   /// A bit for each character of ASCII.
@@ -290,7 +290,7 @@ private struct PatternParser {
     return .sequence(nodes)
   }
 
-  /// Returns nil for what matches nothing, as a comment.
+  /// Returns nil for parts that match nothing, as a comment.
   private mutating func atom(depth: Int) throws(Pattern.Fault) -> PatternNode? {
     switch rest.first {
     case "(": return try group(depth: depth)

@@ -52,6 +52,6 @@ public enum RecordCoding: Hashable, Sendable {
 public struct RecordHooks<Subject>: Sendable {
   /// Called after a record was read; may change it.
   let afterLoad: (@Sendable (inout Subject) throws -> Void)?
-  /// What runs before records are written and deleted, as the layer that has transactions makes it; nil for nothing.
+  /// The hooks that run before records are written and deleted, as the layer of transactions makes them; nil if none.
   let writing: (any Sendable)?
 }

@@ -14,8 +14,8 @@ public struct StoreModel: Sendable {
   public let configurations: [String: [any Record.Type]]
   /// The versions up to the model's own, if each has types of its own; else empty.
   let versions: [ModelVersion]
-  /// True if what has no type may be described in the model's own version too: then it is read and written without
-  /// one.
+  /// True if records without a type may be described in the model's own version too: then they are read and written
+  /// without one.
   let isUntyped: Bool
   /// True if it is an earlier version of a model whose types name the properties that they have today.
   private var isOfEarlierVersion = false
@@ -161,7 +161,7 @@ extension StoreModel {
   }
 }
 
-/// A model whose descriptions were checked: the schema of its version, and beside it what is not stored.
+/// A model whose descriptions were checked: the schema of its version, and beside it the parts that are not stored.
 struct CheckedModel: Sendable {
   let schema: Schema
   /// In the order of the schema's records, each with its kinds after it.
@@ -281,7 +281,7 @@ extension StoreModel {
     return described
   }
 
-  /// Refuses what is wrong with a model before its records are looked at.
+  /// Refuses faults of a model before its records are looked at.
   private func checkStatements() throws(StoreError) {
     for (index, version) in versions.enumerated() where version.number != index + 1 {
       throw invalid(
@@ -390,8 +390,8 @@ extension CheckedRecord {
 }
 
 extension Schema {
-  /// Swift types for records of this version, which may be an old one: what each describes for the version has
-  /// to be what the schema says.
+  /// Swift types for records of this version, which may be an old one: their descriptions for the version have
+  /// to agree with the schema.
   ///
   /// - Throws: `.invalidDescription`, with the differences.
   func checked(types: [any Record.Type]) throws(StoreError) -> CheckedModel {

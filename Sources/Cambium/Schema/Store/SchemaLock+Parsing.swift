@@ -106,7 +106,7 @@ extension LockParser {
     heading = line
   }
 
-  /// Refuses what ends here and has not all that it must have.
+  /// Refuses a declaration that ends here without all that it must have.
   private func checkLast() throws(SchemaLockError) {
     guard let version = versions.last, let heading else { return }
     if version.fingerprint.isEmpty { throw heading.fault("the version has no fingerprint") }

@@ -9,9 +9,9 @@
 ///
 /// For each version it contains the fingerprint and everything that the fingerprint is made of, so that a difference can
 /// be named; and defaults and `renamingID`s, which are in no fingerprint although migrations depend on them. If the
-/// program's steps are passed, it also states which of them lead to the version, by label and revision: what a step does is
-/// in the program alone, and `cambium migrate` does not infer another step in its place. A version that is not in the lock
-/// is still being developed.
+/// program's steps are passed, it also states which of them lead to the version, by label and revision: the actions of
+/// a step are in the program alone, and `cambium migrate` does not infer another step in its place. A version that is
+/// not in the lock is still being developed.
 public struct SchemaLock: Hashable, Sendable {
   /// The versions, in ascending order.
   public internal(set) var versions: [LockedVersion]
@@ -85,7 +85,7 @@ public struct LockedVersion: Hashable, Sendable {
   var steps: [StatedStep]?
 }
 
-/// One record of a version in a lock: its schema as any store keeps it, and beside it what no store keeps.
+/// One record of a version in a lock: its schema as any store keeps it, and beside it the parts that no store keeps.
 struct LockedRecord: Hashable, Sendable {
   /// The fields are numbered in the order of their names, the indexes in that of their lines, and after the fields the
   /// inverses in the order of their names. Without the indexes that references make; the numbers of other records and

@@ -103,8 +103,8 @@ extension StoreModel {
 }
 
 extension LockedVersion {
-  /// A version of a store, with the renamings since the version before, by numbers. What is stored under its name as before
-  /// states what that stated, so that newer versions may state it, too.
+  /// A version of a store, with the renamings since the version before, by numbers. Declarations stored under their
+  /// names as before states what that stated, so that newer versions may state it, too.
   fileprivate init(_ schema: Schema, since before: Schema?, described: LockedVersion) {
     self.init(schema, nil)
     for place in records.indices {

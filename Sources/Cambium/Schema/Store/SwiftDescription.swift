@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 extension RecordSchema {
-  /// Returns the record's description in Swift, a line for each statement, without what only a program has.
+  /// Returns the record's description in Swift, a line for each statement, without the parts that only a program has.
   ///
   /// - Parameters:
   ///   - isNamed: True to state the record's name; without it, the type has that name.
@@ -290,13 +290,13 @@ extension String {
     isPlainIdentifier && !Self.swiftKeywords.contains(self) ? self : "`\(self)`"
   }
 
-  /// The name without backticks, as `Field(property:)` has it: what Swift does not take between them, or nobody would see,
-  /// is replaced. Names come from stores and databases that others made, and code follows them, so each Unicode scalar
-  /// is looked at by itself: a backtick may be part of a `Character`.
+  /// The name without backticks, as `Field(property:)` has it: characters that Swift does not take between them, or
+  /// that are invisible, are replaced. Names come from stores and databases that others made, and code follows them, so
+  /// each Unicode scalar is looked at by itself: a backtick may be part of a `Character`.
   package var swiftIdentifier: String {
     var name = String.UnicodeScalarView()
     for scalar in unicodeScalars { name.append(scalar.isOfRawIdentifier ? scalar : "_") }
-    // Spaces alone, operators, and what begins with $ are not identifiers even between backticks.
+    // Spaces alone, operators, and names that begin with $ are not identifiers even between backticks.
     let isName = name.contains(where: \.properties.isAlphabetic) && name.first != "$"
     return isName ? String(name) : "_" + String(name)
   }
@@ -369,7 +369,7 @@ extension BlobOptions {
 }
 
 extension FieldCondition {
-  /// The condition as descriptions state it; what no index has, as text.
+  /// The condition as descriptions state it; a part that no index has, as text.
   fileprivate var swift: String {
     switch self {
     case .comparison(let field, let comparison, let value):

@@ -211,7 +211,7 @@ struct CheckRun {
     }
   }
 
-  /// Keeps a fault; what is none, is thrown.
+  /// Keeps a fault; other errors are thrown.
   private mutating func note(_ fault: StoreError) throws(StoreError) {
     guard fault.isDamage else { throw fault }
     if case .missing = fault { hasMissed = true }
@@ -277,7 +277,7 @@ extension CheckRun {
     } catch {
       try note(error)
     }
-    // What is damaged was named when pages were looked at.
+    // Damage was reported when the pages were checked.
     guard faults.isEmpty else { return }
     do throws(StoreError) {
       for fault in try file.liveBytesFaults() { try note(fault) }

@@ -40,7 +40,7 @@ public struct StoreInspection: Hashable, Sendable {
   /// The fingerprint of the version's description.
   public var fingerprint: Fingerprint? { schemas.last?.fingerprint }
 
-  /// The bytes of the files of pages, also what interrupted writers left at their ends.
+  /// The bytes of the files of pages, also those that interrupted writers left at their ends.
   public var pageBytes: Int { segments.reduce(0) { $0 + ($1.kind == .pages ? $1.size : 0) } }
   /// The bytes of the pages that the present trees reach.
   package let livePageBytes: Int
@@ -94,7 +94,7 @@ package struct LogUse: Hashable, Sendable {
 }
 
 extension PersistentStore {
-  /// Returns what the store at `path` contains, without needing a model. Nothing is written, and another process may
+  /// Returns a description of the store at `path`, without needing a model. Nothing is written, and another process may
   /// have it open.
   ///
   /// - Parameter commitLimit: The number of commits that are looked up in the history.

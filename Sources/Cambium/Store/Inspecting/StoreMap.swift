@@ -143,7 +143,7 @@ struct BlockMapping {
   /// The place of a use among the uses, at most a few for each tree.
   private mutating func code(_ use: StoreMap.Use) -> UInt16 {
     if let place = uses.firstIndex(of: use) { return UInt16(place) }
-    // Of more trees than anybody has, the last are shown as one.
+    // Of very many trees the last are shown as one.
     if uses.count == Int(UInt16.max) { return .max - 1 }
     uses.append(use)
     return UInt16(uses.count - 1)
@@ -234,13 +234,13 @@ extension BlockMapping {
   }
 }
 
-/// Puts together what the files of blobs are used for.
+/// Collects the uses of the files of blobs.
 struct BlobMapping {
   private(set) var segments: [StoreMap.BlobSegment] = []
   private(set) var faults: [StoreError] = []
 
   /// - Complexity: O(blobs × log blobs).
-  /// - Throws: `.io`. What the map of blobs does not say rightly is a fault, and ends it.
+  /// - Throws: `.io`. A wrong entry of the map of blobs is a fault, and ends it.
   mutating func run(
     in backend: any StoreBackend, for schema: Schema
   ) throws(StoreError) {
@@ -297,7 +297,7 @@ private struct BlobBytes {
     fill(to: BlobLayout.firstOffset, .header)
   }
 
-  /// Adds a blob that lies after all before it; what is not in the file is left out.
+  /// Adds a blob that lies after all before it; a part that is not in the file is left out.
   mutating func add(_ entry: BlobEntry) {
     fill(to: Int(clamping: entry.place.offset), .garbage)
     fill(to: Int(clamping: entry.place.end), entry.references > 0 ? .blobs : .kept)

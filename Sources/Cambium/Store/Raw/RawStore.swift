@@ -25,7 +25,7 @@ package final class RawStore: Sendable {
   /// The bytes written to files since the store was opened: pages, log and headers.
   package var bytesWritten: Int { medium.bytesWritten }
 
-  /// What opening found.
+  /// The report of opening.
   package var report: OpenReport { engine.report }
 
   /// The tree `name`, whether or not it has entries.
@@ -51,7 +51,7 @@ package final class RawStore: Sendable {
     return value
   }
 
-  /// The same for tasks: waiting for other writers and for the flush suspends; `body` runs on the caller's
+  /// Writes from a task: waiting for other writers and for the flush suspends; `body` runs on the caller's
   /// task.
   nonisolated(nonsending) package func write<Value: ~Copyable>(
     durability: Durability = .durable, _ body: (inout RawTransaction) throws -> Value
@@ -106,7 +106,7 @@ package final class RawStore: Sendable {
   }
 }
 
-/// How a raw store keeps and reads what it holds.
+/// How a raw store keeps and reads its data.
 package struct RawStoreOptions: Hashable, Sendable {
   var engine = EngineOptions()
   /// True if a directory on a network file system is accepted.

@@ -4,7 +4,7 @@
 package final class RawTree: Sendable {
   private let tree: Tree
 
-  /// Opens what `RawTreeWriter.finish` returned a reference to.
+  /// Opens the tree that `RawTreeWriter.finish` returned a reference to.
   ///
   /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
   package init(
@@ -34,7 +34,7 @@ package final class RawTree: Sendable {
   package func batch() -> RawBatch { RawBatch(tree) }
 }
 
-/// What opens a raw tree: where its footer is.
+/// The place of a raw tree's footer, which opens it.
 package struct RawTreeReference: Hashable, Sendable {
   let footer: FooterReference
 }
@@ -73,7 +73,7 @@ package final class RawCursor {
   }
 }
 
-/// Keys to look up at once, and what was found.
+/// Keys to look up at once, and the entries found.
 package final class RawBatch {
   private let tree: Tree
   // One owner on one thread uses it, so accesses cannot overlap.

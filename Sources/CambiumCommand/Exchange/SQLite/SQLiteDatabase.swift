@@ -112,7 +112,7 @@ enum SQLiteCode {
   static let ok: Int32 = 0
   fileprivate static let row: Int32 = 100
   fileprivate static let done: Int32 = 101
-  /// Of what a value may have in bytes.
+  /// The limit of a value's size in bytes.
   fileprivate static let lengthLimit: Int32 = 0
 }
 
@@ -122,7 +122,8 @@ enum SQLiteValueType: Int32 {
   case real, text, blob, null
 }
 
-/// A query of a database, and the row that it has reached. What a row holds is valid until the next call of `next()`.
+/// A query of a database, and the row that it has reached. The values of a row are valid until the next call of
+/// `next()`.
 @safe final class SQLiteQuery {
   private let database: SQLiteDatabase
   private var library: SQLiteLibrary { database.library }

@@ -25,7 +25,7 @@ struct SQLiteDifferences {
     notes.append((column, words.joined(separator: " ")))
   }
 
-  /// Reads what no PRAGMA says.
+  /// Reads declarations that no PRAGMA returns.
   private mutating func read(_ statement: String) {
     let bytes = Array(statement.utf8)
     let tokens = Self.tokens(of: bytes)
@@ -136,7 +136,7 @@ extension SQLiteDifferences {
     return tokens
   }
 
-  /// The byte that ends what another begins; nil if that begins no name or string.
+  /// The byte that ends a name or string that another begins; nil if that begins no name or string.
   private static func closing(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"): byte

@@ -191,7 +191,7 @@ extension SQLiteMapping.Record {
     kind.map { Array(sequence(first: $0) { kinds[$0].parent }) } ?? []
   }
 
-  /// The names of a kind and of those that it is in, each with a dot: what the names of its fields begin with.
+  /// The names of a kind and of those that it is in, each with a dot: the prefix of the names of its fields.
   func prefix(of kind: Int?) -> String {
     line(of: kind).reversed().map { kinds[$0].name + "." }.joined()
   }

@@ -91,7 +91,7 @@ struct SQLiteMapping {
 }
 
 extension SQLiteMapping {
-  /// Reads the tables of a database, and all of their rows, to find out what they hold.
+  /// Reads the tables of a database, and all of their rows, to find the types of their values.
   ///
   /// - Parameters:
   ///   - tables: The tables to take along; nil for all.
@@ -313,7 +313,7 @@ extension SQLiteMapping {
     return longest
   }
 
-  /// Keys of a store are up to 1,024 bytes long, with what separates their parts.
+  /// Keys of a store are up to 1,024 bytes long, with the separators of their parts.
   private static let longestKey = 960
 }
 

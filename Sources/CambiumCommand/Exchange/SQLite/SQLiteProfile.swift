@@ -198,7 +198,7 @@ extension String {
 // MARK: - Column types
 
 extension SQLiteProfile.Column {
-  /// Returns the type that holds all values exactly, and in words what becomes of those that are of another type.
+  /// Returns the type that holds all values exactly, and in words the treatment of values of another type.
   ///
   /// - Parameters:
   ///   - declared: The declared type, which decides if there are no values.
@@ -259,7 +259,7 @@ extension SQLiteProfile.Column {
     }
   }
 
-  /// The bytes that a value takes at most as a part of a key, with what separates it from others.
+  /// The bytes that a value takes at most as a part of a key, with its separator.
   ///
   /// - Parameter isAlone: False if other parts follow: then each zero byte of a blob takes two.
   func longestKey(isAlone: Bool) -> Int { longest * (isAlone || blobs == 0 ? 1 : 2) + 16 }
@@ -279,7 +279,7 @@ extension SQLiteProfile.Column {
     }
   }
 
-  /// Returns in words what becomes of the values that are read as the caller chooses; nil if they stay as they are.
+  /// Returns in words the changes of values that are read as the caller chooses; nil if they stay as they are.
   private func note(on reading: ColumnReading) -> String? {
     let kinds = [(integers + reals, "number"), (strings, "string"), (blobs, "blob")]
       .filter { $0.0 > 0 }.map { Figures.count($0.0, $0.1) }
@@ -311,7 +311,7 @@ extension SQLiteProfile.Column {
     ["REAL", "FLOA", "DOUB", "NUM", "DEC"].contains { declared.contains($0) }
   }
 
-  /// SQLite's own rules for what a declared type prefers.
+  /// SQLite's own rules for the preference of a declared type.
   private static func type(byAffinityOf declared: String) -> ScalarType {
     if declared.contains("INT") { return .int64 }
     if ["CHAR", "CLOB", "TEXT", "JSON"].contains(where: { declared.contains($0) }) {

@@ -31,7 +31,7 @@ struct SQLiteTable {
     var kind: Int?
     /// The name that the caller chooses for its field.
     var chosenName: String?
-    /// The reading of its values that the caller chooses; nil for what fits all of them.
+    /// The reading of its values that the caller chooses; nil for the one that fits all of them.
     var reading: ColumnReading?
   }
 
@@ -188,7 +188,7 @@ extension SQLiteTable {
 }
 
 extension SQLiteDatabase {
-  /// Returns the names of the tables that hold the user's rows, and what is not taken along, in words.
+  /// Returns the names of the tables that hold the user's rows, and the tables left out, in words.
   func tableNames() throws -> (tables: [String], left: [String]) {
     var (tables, left): ([String], [String]) = ([], [])
     // The tables in which virtual ones keep their data. A library without this PRAGMA, or the module of a virtual table,
@@ -218,7 +218,7 @@ extension SQLiteDatabase {
     try number("SELECT count(*) FROM sqlite_master WHERE name = 'Z_METADATA'") > 0
   }
 
-  /// Tables in which libraries keep what they know of the file.
+  /// Tables in which libraries keep their own data about the file.
   private static let bookkeeping: Set<String> = [
     "grdb_migrations", "Z_METADATA", "Z_MODELCACHE", "Z_PRIMARYKEY", "android_metadata",
     "room_master_table", "_prisma_migrations", "_fluent_migrations",

@@ -102,7 +102,7 @@ struct CoreDataEntities {
 }
 
 extension String {
-  /// The name, and what is left of it without its first words, in capitals.
+  /// The name, and its suffixes without the first words, in capitals.
   fileprivate var wordEndings: [String] {
     let letters = Array(self)
     var starts = [0]

@@ -1,5 +1,5 @@
-/// The tables of a file of Core Data, with what it does not declare: the names of the entities, and the references and lists
-/// that their relations are.
+/// The tables of a file of Core Data, with the parts that it does not declare: the names of the entities, and the
+/// references and lists that their relations are.
 ///
 ///     ZDEPARTMENT, ZPERSON …        tables of entities: `Z_PK` is the key, `Z_ENT` the entity of a row
 ///     ZPERSON.ZBUDGET               of all entities of the table: null in rows of those without such an attribute
