@@ -4,7 +4,7 @@
   case invalidHistory(String)
   /// A mapping names a declaration that its versions do not have, or is wrong about an entity.
   case invalidMapping(String)
-  /// An entity of a version is not what its lock says; `versionLock` is the right one.
+  /// An entity of a version differs from its lock; `versionLock` is the right one.
   case versionLockMismatch(modelVersion: String, versionLock: VersionLock)
   /// The store has to be migrated, and `addStorageAndWait` does not do that, or not so.
   case asynchronousMigrationRequired(localStoreURL: String)

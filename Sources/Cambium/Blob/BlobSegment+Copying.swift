@@ -6,7 +6,7 @@ extension BlobSegment {
   /// but for the name: checksums hold there too, since they are bound to the seed and not to the store.
   ///
   /// - Parameter monitor: Is told after each piece how many bytes it had, and ends the copy by throwing.
-  /// - Throws: `.corrupt` where the file is shorter, `.full`, `.io`, and what the monitor does.
+  /// - Throws: `.corrupt` where the file is shorter, `.full`, `.io`, and errors of the monitor.
   func copy(
     through end: UInt64, to target: any FileSystem,
     _ monitor: BackupMonitor

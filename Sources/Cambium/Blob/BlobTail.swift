@@ -4,8 +4,8 @@
 ///     │ 184d2a5c │ size │ checksum… │ 184d2a5e │ size │ (size, length)… │ (size, 0) │ count │0│magic │
 ///     └──────────┴──────┴───────────┴──────────┴──────┴─────────────────┴───────────┴───────┴─┴──────┘
 ///
-/// The second is the table of zstd's seekable format, whose last entry is that of the first. So stock tools take a
-/// blob that was cut out of its segment for what it is, and can begin in its middle.
+/// The second is the table of zstd's seekable format, whose last entry is that of the first. So stock tools recognize a
+/// blob that was cut out of its segment and can begin in its middle.
 struct BlobTail: Equatable, Sendable {
   static let checksumsMagic: UInt32 = 0x184d_2a5c
   static let seekTableMagic: UInt32 = 0x184d_2a5e

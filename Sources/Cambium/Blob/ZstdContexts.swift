@@ -45,7 +45,7 @@ internal import CZstd
 
   /// Fills `content` from a frame, and returns false if it is not exactly one that has so much.
   ///
-  /// No memory is taken for what the frame says: it is of one segment (see `ZstdFrame`), and what it holds goes
+  /// The frame's numbers take no memory: it is of one segment (see `ZstdFrame`), and its content goes
   /// to `content` or nowhere.
   func decompress(_ frame: RawSpan, to content: inout MutableRawSpan) -> Bool {
     unsafe content.withUnsafeMutableBytes { content in

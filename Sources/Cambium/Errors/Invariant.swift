@@ -18,7 +18,7 @@
   case childBeforeParent = "P4"
   /// A page has one parent in its tree.
   case oneParent = "P5"
-  /// A reference is 1 to 64 blocks long, and its aggregates are within what a store can hold.
+  /// A reference is 1 to 64 blocks long, and its aggregates are within the bounds of a store.
   case referenceBounds = "P6"
 
   /// The parts of a node lie within it, in order, and fill it but for the last block's rest.
@@ -83,7 +83,7 @@
   case indexEntries = "K3"
   /// Every checked reference leads to a record, of the kind that it leads to, or to one that is known to be lost.
   case references = "K4"
-  /// Every derived field has the value that is computed of what there is.
+  /// Every derived field has the value that is computed from the present records.
   case derivations = "K5"
 
   /// A row begins with known flags, and its parts lie within it and fill it.

@@ -3,7 +3,7 @@
 /// A case states what happened and where; its `description` adds what to do now. New versions may add cases, so a
 /// `switch` over it needs an `@unknown default`.
 ///
-/// An error is a reference to what it says: code that only passes it on moves one word.
+/// An error is a reference to its values: code that only passes it on moves one word.
 @nonexhaustive public indirect enum StoreError: Error, Hashable, Sendable {
   /// Bytes in a file are not those that were written there.
   ///
@@ -244,7 +244,7 @@ extension StoreError: CustomStringConvertible {
       "\(path) is within the directory of a store, which holds nothing but that store's files. Name a path outside of it;"
         + " nothing was written."
     case .filesGone(let path):
-      "\(path) was deleted or replaced while the store was open, so that the next open cannot find what is committed. Before"
+      "\(path) was deleted or replaced while the store was open, so that the next open cannot find its commits. Before"
         + " you close the store, copy it to another path (`backUp(to:)`), and use the copy from then on."
     case .limitExceeded(let limit, let found):
       "\(limit) is \(found), more than the \(limit.bound) allowed. \(limit.advice)"

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A place in the file system where something is or will be: a directory, which is open, and a name in it.
 ///
-/// A path that is a link stands for what the link leads to, as it does for opening. A link that leads nowhere stands
+/// A path that is a link stands for the link's destination, as it does for opening. A link that leads nowhere stands
 /// for itself.
 final class PathPlace {
   /// As the caller named it.

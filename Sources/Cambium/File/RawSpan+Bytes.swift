@@ -128,7 +128,7 @@ extension RawSpan {
   func prefetch(_ offset: Int, _ count: Int) {
     unsafe part(offset, count).withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return }
-      // A loop over a stride is not inlined everywhere, and then takes longer than what it asks for.
+      // A loop over a stride is not inlined everywhere, and then takes longer than its work.
       var offset = 0
       while offset < bytes.count {
         unsafe cambium_prefetch(base + offset)

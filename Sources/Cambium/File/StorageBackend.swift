@@ -4,10 +4,11 @@
 /// let store = try PersistentStore(on: MyStorage(), model: model)
 /// ```
 ///
-/// Every promise of the store about power cuts rests on what `StorageFile.sync()` and `syncDirectory()` promise here. The
-/// store calls from several threads at once, also on one file. Throw a `SystemErrorCode` for an error that has a number, so
-/// that a full disk (`ENOSPC`) is `StoreError.full`, and a file that does not exist (`ENOENT`) is `.missing`; any other
-/// error becomes a `StoreError.io` that carries its description. A call that throws may have had any part of its effect.
+/// Every promise of the store about power cuts rests on the promises of `StorageFile.sync()` and `syncDirectory()`
+/// here. The store calls from several threads at once, also on one file. Throw a `SystemErrorCode` for an error that
+/// has a number, so that a full disk (`ENOSPC`) is `StoreError.full`, and a file that does not exist (`ENOENT`) is
+/// `.missing`; any other error becomes a `StoreError.io` that carries its description. A call that throws may have had
+/// any part of its effect.
 public protocol StorageBackend: AnyObject, Sendable {
   /// A name of the storage for messages, in place of a directory's path.
   var path: String { get }

@@ -1,6 +1,6 @@
 /// Reads bytes that may hold anything, front to back.
 ///
-/// Every length is compared with what remains before it is used, so nothing in a file decides how
+/// Every length is compared with the remaining bytes before it is used, so nothing in a file decides how
 /// much memory is taken or where reading goes.
 struct ByteReader: ~Escapable {
   private let bytes: RawSpan

@@ -1,6 +1,6 @@
 extension Footer {
   /// Throws if its statements about trees and segments are impossible, by the bytes that it publishes. Afterwards no
-  /// sum of its numbers overflows but that of live bytes, and no walk over a tree is longer than what was published
+  /// sum of its numbers overflows but that of live bytes, and no walk over a tree is longer than the published part
   /// allows.
   ///
   /// The live bytes of segments are for planning: whatever they are, the store can be read (`LivePages`).

@@ -33,7 +33,7 @@ final class PageReader: Sendable {
   /// falls with every step down, so a descent ends whatever the bytes say. The reference's aggregates
   /// are compared with the page only when that is read from the disk: who adds them up makes sure.
   ///
-  /// - Throws: `.corrupt` if the page is not what the reference vouches for, `.io`.
+  /// - Throws: `.corrupt` if the page differs from the reference, `.io`.
   @inline(__always)
   func page<Content: PageContent>(
     _ reference: PageReference, level: UInt8, as content: Content.Type

@@ -235,7 +235,7 @@ extension RowLayout {
       reason: "there is no such field, but \(known.sortedRarely().joined(separator: ", "))")
   }
 
-  /// Returns true if a column is a part of what is null.
+  /// Returns true if a column is a part of a null composite.
   fileprivate func isWithinNull(_ column: Column, _ values: [FieldValue]) -> Bool {
     guard let outer = column.field.composite.flatMap({ index(number: $0) }) else { return false }
     return values[outer] == .null || isWithinNull(columns[outer], values)

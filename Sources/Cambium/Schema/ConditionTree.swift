@@ -5,7 +5,7 @@
 /// It has no text, contains nothing, and is in a list only if the list has it.
 /// Strings compare by their UTF-8 bytes. NaN differs from everything, itself included.
 public enum ConditionTree<Field: Hashable & Sendable>: Hashable, Sendable {
-  // Making one is to cost little, so a term is in place and only what has parts takes memory.
+  // Making one is to cost little, so a term is in place and only terms with parts take memory.
 
   case comparison(field: Field, FieldComparison, FieldValue)
   /// The field has one of the values; false if there are none.

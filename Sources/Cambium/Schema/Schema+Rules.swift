@@ -132,7 +132,7 @@ extension RecordSchema {
     guard let number = field.composite else { return field.name }
     guard let composite = self.field(number), composite.type == .composite,
       field.name.utf8.starts(with: (composite.name + ".").utf8)
-    else { throw fault("it is a part of what is no composite", field: field.name) }
+    else { throw fault("it is a part of a field that is no composite", field: field.name) }
     return String(
       decoding: field.name.utf8.dropFirst(composite.name.utf8.count + 1), as: UTF8.self)
   }

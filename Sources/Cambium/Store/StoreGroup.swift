@@ -24,8 +24,9 @@ public struct StoreGroup: Sendable {
   ///   - paths: The directory of each store, by the name of its configuration. Configurations without one are not opened.
   ///   - steps: The steps of each store's migration that do not follow from the descriptions, by configuration.
   ///   - migration: How stores of an older version are migrated, or that they are refused.
-  /// - Throws: `StoreError.invalidDescription` if the model is wrong, or a path or steps are given for what is no configuration;
-  ///   and errors of `PersistentStore(at:model:steps:migration:options:)`. No store is then left open.
+  /// - Throws: `StoreError.invalidDescription` if the model is wrong, or a path or steps are given for a name that is
+  ///   no configuration; and errors of `PersistentStore(at:model:steps:migration:options:)`. No store is then left
+  ///   open.
   public init(
     _ model: StoreModel, at paths: [String: String], steps: [String: [MigrationStep]] = [:],
     migration: MigrationMode = .automatic, options: StoreOptions = StoreOptions()

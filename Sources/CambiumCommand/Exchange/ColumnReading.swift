@@ -153,7 +153,7 @@ extension Date {
 }
 
 extension String {
-  /// True for a date that is not in UTC by what it states.
+  /// True for a date that is not in UTC by its offset.
   var hasOffset: Bool {
     utf8.dropFirst(10).contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
   }

@@ -57,7 +57,7 @@ struct ImportReader {
   }
 
   /// - Returns: how many records were written.
-  /// - Throws: where a line is not what it should be, or the last one is missing.
+  /// - Throws: if a line is wrong, or the last one is missing.
   consuming func run(into transaction: inout WriteTransaction) throws -> Int {
     while let line = try lines.next() {
       try Interruption.check("The import was interrupted; nothing of it is there.")

@@ -6,8 +6,8 @@ struct CollectCommand: ParsableCommand {
     commandName: "collect", abstract: "Reclaims the space of blobs that nothing refers to.",
     discussion: """
       Files of which at least half is garbage are rewritten: live blobs move to others, a few megabytes in each commit, and \
-      the files are deleted. compact does the same after it has rewritten the pages. If a collection is interrupted, what it \
-      has done is kept.
+      the files are deleted. compact does the same after it has rewritten the pages. If a collection is interrupted, its work \
+      so far is kept.
 
       Example: cambium collect gallery.cambium
       """)

@@ -6,7 +6,7 @@ struct CompactCommand: ParsableCommand {
     commandName: "compact", abstract: "Reclaims space that is no longer needed.",
     discussion: """
       Live pages are copied to new files and compared with the originals, and the old files are deleted. If a \
-      compaction is interrupted, what it has done is kept, and the next one resumes there. States from before \
+      compaction is interrupted, its work so far is kept, and the next one resumes there. States from before \
       migrations count as live, unless --drop-old-versions deletes them. If less than a twentieth of the files would be \
       reclaimed, no page is moved, unless --force is given.
 

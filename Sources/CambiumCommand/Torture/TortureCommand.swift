@@ -7,7 +7,7 @@ struct TortureCommand: ParsableCommand {
     commandName: "torture", abstract: "Tests a disk, and the library on it, with crashes.",
     discussion: """
       Processes write random records to a new store, sometimes compact it, and are killed at random \
-      moments. After each of them the store is opened, checked, and compared with what it must contain: \
+      moments. After each of them the store is opened, checked, and compared with its expected content: \
       everything that was acknowledged as durable, and nothing that was not written. The test stops at the \
       first fault, keeps the store, and prints the seed with which to repeat it.
 

@@ -218,7 +218,7 @@ import Testing
       ("a field that is no composite", { $0.kinds[0].composite = mood }),
       ("a kind twice", { $0.kinds[1] = $0.kinds[0] }),
       ("out of order", { $0.kinds.swapAt(0, 1) }),
-      ("within what is no kind", { $0.kinds.removeAll { $0.composite == business } }),
+      ("within a field that is no kind", { $0.kinds.removeAll { $0.composite == business } }),
       (
         "a ring",
         { record in

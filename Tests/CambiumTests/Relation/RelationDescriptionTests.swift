@@ -129,7 +129,7 @@ import Testing
         Field(
           name: "author", type: .reference(to: "Author", deleteRule: .cascade, checked: false))),
       author, of: "Book", "author",
-      "it is not checked, so nothing can happen with what it leads to"),
+      "it is not checked, so nothing can happen with its destination"),
     Fault(
       book(Field(name: "author", type: .reference(to: "Author"), optional: true, unique: true)),
       author(

@@ -26,7 +26,7 @@ final class BlobSession {
   /// Takes a blob that was written and that no map has.
   func add(_ content: BlobContent) { contents[content.identity] = content }
 
-  /// Notes that a commit is to refer to what is there.
+  /// Notes that a commit is to refer to existing blobs.
   func use(_ place: BlobPlace) { places.append(place) }
 
   /// Notes that no blob of the map is left in a segment.

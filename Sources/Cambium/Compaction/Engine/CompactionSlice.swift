@@ -30,7 +30,8 @@ struct CompactionSlice {
   /// Does all of it, up to where the footer can be made true.
   ///
   /// - Parameter commits: Where another thread may write while this one merges, whether commits come meanwhile.
-  /// - Throws: `.corrupt` if the base is damaged, or if what was written is not what was read; `.limitExceeded`,
+  /// - Throws: `.corrupt` if the base is damaged, or if the pages read back differ from those written;
+  ///   `.limitExceeded`,
   ///   `.full`, `.io`.
   mutating func run(
     _ commits: CommitWatch?

@@ -49,7 +49,7 @@ struct SpaceUsage: Equatable, Sendable {
 
 extension PageFile {
   /// The page segments of the state, ascending by number, each as far as its file goes. After the published end there
-  /// are footers, pages that a writer is appending, and what interrupted writers left.
+  /// are footers, pages that a writer is appending, and remains of interrupted writers.
   ///
   /// - Complexity: O(segments), with a call for each.
   /// - Throws: `.io`.

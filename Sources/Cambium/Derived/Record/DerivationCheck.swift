@@ -1,4 +1,4 @@
-/// Checks that every derived field has the value that is computed of what there is (K5).
+/// Checks that every derived field has the value that is computed from the present records (K5).
 ///
 /// - Complexity: Reads all records with derived fields, and those that they are computed from once for each relation.
 struct DerivationCheck {

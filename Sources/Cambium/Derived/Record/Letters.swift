@@ -53,7 +53,7 @@ private enum LetterTables {
         if capitals[lowercase] == nil { capitals[lowercase] = scalar }
       }
     }
-    // The capital sharp s is not what the small one becomes.
+    // The capital sharp s is not the uppercase of the small one.
     capitals[0xdf] = nil
     return capitals.merging(others) { $1 }
   }()

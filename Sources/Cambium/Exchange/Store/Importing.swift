@@ -69,7 +69,7 @@ extension WriteTransaction {
   /// - Returns: The numbers of records that were inserted, updated and left as they are, without those that `make` wrote.
   /// - Complexity: As that of the import without a transaction. After `make` has changed something, the records of some
   ///   thousand sources are looked up one by one.
-  /// - Throws: as the import without a transaction: then nothing is imported, and what `make` wrote is undone.
+  /// - Throws: as the import without a transaction: then nothing is imported, and changes by `make` are undone.
   @inlinable
   @discardableResult
   public mutating func importRecords<

@@ -137,7 +137,7 @@ extension RecordSchema {
         composite.isOptional
       else { throw fault("a kind of it is no optional composite") }
       guard composite.composite.map({ self.kind($0) != nil }) ?? true else {
-        throw fault("its kind is within what is no kind", field: composite.name)
+        throw fault("its kind is within a field that is no kind", field: composite.name)
       }
     }
   }

@@ -1,8 +1,8 @@
 // Writing values of types that are kinds, or have kinds.
 
 extension WriteTransaction {
-  /// Writes the row in the buffers. Over a record that is of a kind of the type, only what the type has is written: the
-  /// record stays of its kind, and keeps the fields of that.
+  /// Writes the row in the buffers. Over a record that is of a kind of the type, only the fields of the type are
+  /// written: the record stays of its kind, and keeps the fields of that.
   ///
   /// - Throws: as `RecordWriter.write`.
   @usableFromInline

@@ -6,7 +6,7 @@ extension WriteTransaction {
     HistoryCursor(writer.trees.sequence - 1, of: writer.trees.identity)
   }
 
-  /// Undoes commits: the records that they changed become what they were at a place in the history. Changes that this
+  /// Undoes commits: the records that they changed return to their states at a place in the history. Changes that this
   /// transaction has made to those records are undone as well. Neither hooks nor delete rules run. Values that are stored outside of
   /// rows come back too, and tracked properties stay as they are. Fields that are computed from other records are computed again:
   /// if nothing else of a record has changed, nothing of it is undone, and another author's commit is not in the way.
@@ -173,8 +173,8 @@ extension Entity {
 }
 
 extension PersistentStore {
-  /// Undoes commits by a new commit: the records that they changed become what they were at a place in the history. Places
-  /// that a program remembers divide its commits into groups.
+  /// Undoes commits by a new commit: the records that they changed return to their states at a place in the history.
+  /// Places that a program remembers divide its commits into groups.
   ///
   /// ```swift
   /// let start = try store.snapshot().historyCursor

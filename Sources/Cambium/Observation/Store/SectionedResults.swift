@@ -23,7 +23,7 @@ extension PersistentStore {
   ///
   /// Each element has the sections that `sections(of:by:)` returns for the same state: sorted by the property, with the
   /// query's limit and offset applied to the whole list. If the query begins after a record, it keeps beginning at the place
-  /// that this record has now. A store that is opened for reading includes what other processes commit.
+  /// that this record has now. A store that is opened for reading includes commits of other processes.
   ///
   /// Idea: `NSFetchedResultsController` of Core Data, `ListPublisher` of CoreStore.
   ///

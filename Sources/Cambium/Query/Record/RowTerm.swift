@@ -6,7 +6,7 @@ struct RowTerm: BitwiseCopyable, Sendable {
   /// Which orders of the row's value and the operand are meant.
   let orders: Orders
   let type: ScalarType
-  /// The operand of a key is all of the rest, not only what it begins with.
+  /// The operand of a key is all of the rest, not only its beginning.
   let isRaw: Bool
   private let nullBit: Int32
   /// The offset or number of a column, the part of a key.
@@ -65,7 +65,7 @@ struct RowTerm: BitwiseCopyable, Sendable {
     self.operand = operand
   }
 
-  /// No difference is made between what comes before and what comes after.
+  /// No difference is made between keys before and keys after.
   @inline(__always)
   private var isOfEquality: Bool { orders.has(.less) == orders.has(.greater) }
 

@@ -237,7 +237,7 @@ final class RecordOrder {
   @exclusivity(unchecked) private(set) var startRow: [UInt8] = []
   /// True if the records that come now differ in nothing but the primary key; without a start.
   var isByKey = false
-  /// True if there is such a record, and what comes next may be before it.
+  /// True if there is such a record, and the next may be before it.
   var hasStart = false
 
   /// - Parameter encoder: For this alone, from now on.

@@ -23,8 +23,8 @@ struct SectionKeys: Sendable {
     self.record = record
   }
 
-  /// Returns the order of sections. If it ignores case, or is a collation's, sections whose keys differ only in what it
-  /// ignores are neighbours, but not one.
+  /// Returns the order of sections. If it ignores case, or is a collation's, sections whose keys are equal in its
+  /// order are neighbours, but not one.
   private static func order(by field: String, _ first: FieldOrder?) -> [FieldOrder] {
     guard let first, first.field == field else { return [FieldOrder(field: field)] }
     let exact = FieldOrder(field: field, isDescending: first.isDescending)

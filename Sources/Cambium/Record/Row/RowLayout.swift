@@ -126,7 +126,7 @@ struct ColumnPlace: Hashable, Sendable, BitwiseCopyable {
 
 /// A field as rows have it.
 ///
-/// An object, since one is looked at for each value of each row, and copies of what is in it would be counted.
+/// An object, since one is looked at for each value of each row, and copies of its parts would be counted.
 final class Column: Sendable {
   let field: FieldSchema
   /// The type of its values, if each is one scalar.
@@ -279,7 +279,7 @@ extension RowLayoutBuilder {
         continue
       }
       guard let index = indexByNumber[number], record.fields[index].type == .composite else {
-        throw refusal(field.name, "it is a part of what is no composite")
+        throw refusal(field.name, "it is a part of a field that is no composite")
       }
       composites.append(index)
       parts[index, default: []].append(place)

@@ -283,7 +283,7 @@ extension RowReader {
       throw fault(.rowExternal, "an external value is neither bytes nor a reference")
     }
     let blob = try blob(value)
-    // Of a row that is no more, what it says of its blob may be all that is left.
+    // Of a row that is no more, the place of its blob may be all that is left.
     guard type == .string, !(blob.source is DeletedBlob) else { return .blob(blob) }
     guard stringsAsBlobs, case .reference = value else { return .string(try string(of: blob)) }
     guard try blob.isUTF8 else { throw fault(.rowValues, "a string is not UTF-8") }

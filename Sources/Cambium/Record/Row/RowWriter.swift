@@ -432,7 +432,7 @@ struct RowRules: Sendable {
       if !rule.holds(for: value) {
         throw .invalidValue(
           record: layout.record.name, field: layout.columns[column].field.name,
-          reason: "\(value) is not what it has to be: it \(rule.text)")
+          reason: "\(value) is not valid: it \(rule.text)")
       }
     }
   }

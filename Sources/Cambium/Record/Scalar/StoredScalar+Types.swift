@@ -238,7 +238,7 @@ extension Data {
 }
 
 extension URL {
-  /// - Returns: nil if the text is not what a URL is stored as.
+  /// - Returns: nil if the text is not that of a stored URL.
   init?(stored text: String) {
     self.init(string: text)
     guard absoluteString == text else { return nil }

@@ -341,7 +341,7 @@ extension RecordWriter {
     for index in record.indexes {
       if index.layout.expanded != nil, !index.layout.canRefuse { continue }
       let link = listLink(of: index, record)
-      // Every entry is put together once before anything is written, so that what cannot be is refused.
+      // Every entry is put together once before anything is written, so that an impossible entry is refused.
       try index.layout.forEachNewEntry(of: reader, over: old.rawSpan, in: newKey) {
         entry, _, isSole throws(StoreError) in
         guard isSole, try trees.copyValue(of: entry, in: index.slot, to: &holder),

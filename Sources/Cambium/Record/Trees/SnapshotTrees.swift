@@ -216,7 +216,7 @@ extension Engine {
   /// Returns the newest trees, also of a store that was closed.
   func lastTrees(_ upgrades: TreeUpgrades?, _ blobs: OpenedBlobs) -> SnapshotTrees {
     do throws(StoreError) { return try trees(upgrades, blobs) } catch {
-      // There is no newer state, and what goes now, this one does not refer to.
+      // There is no newer state, and this one does not refer to segments that are removed now.
       return SnapshotTrees(lastSnapshot(), upgrades, blobs: blobs.keeper?.located())
     }
   }

@@ -48,7 +48,7 @@ extension Schema {
     }
     if !reference.isChecked {
       guard reference.deleteRule == .nullify else {
-        throw fault("it is not checked, so nothing can happen with what it leads to")
+        throw fault("it is not checked, so nothing can happen with its destination")
       }
       return
     }

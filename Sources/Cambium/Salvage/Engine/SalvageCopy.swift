@@ -73,7 +73,7 @@ struct SalvageCopy {
     _ = try Log.create(in: other, of: identity, footer: reference, salt: makeSalt())
   }
 
-  /// The segment table: all that was written, and of that what is live.
+  /// The segment table: all bytes that were written, and the live ones.
   private func segments(
     of footer: Footer, _ appender: PageAppender, in other: any FileSystem
   ) throws(StoreError) -> [SegmentExtent] {

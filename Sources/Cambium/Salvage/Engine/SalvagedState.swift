@@ -2,7 +2,7 @@
 enum SalvageChoice: Hashable, Sendable {
   /// The newest, and leaves of its lost parts.
   case everything
-  /// The newest, whatever is lost of what it leads to.
+  /// The newest, whatever is lost of its trees.
   case newest
   /// The newest whose trees are whole.
   case newestWhole

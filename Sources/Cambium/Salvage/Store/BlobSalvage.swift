@@ -240,7 +240,7 @@ struct SalvagedSegments {
     try target.syncDirectory(at: .blobDirectorySync)
   }
 
-  /// Copies a segment. Its header is written again from what is known, since the old one may be damaged.
+  /// Copies a segment. Its header is rewritten from known values, since the old one may be damaged.
   private func copy(
     _ number: UInt32, _ places: [BlobPlace], _ seed: BlobSeed
   ) throws(StoreError) {

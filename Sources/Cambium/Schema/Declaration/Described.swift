@@ -556,7 +556,7 @@ struct DescribedVersion: Sendable {
     var fields: [String: String] = [:]
   }
 
-  /// - Throws: `.invalidDescription` for a name that is there twice, or a renaming of what is not there.
+  /// - Throws: `.invalidDescription` for a name that is there twice, or a renaming of a name that does not exist.
   init(
     version: Int, records: [DescribedRecord], after previous: DescribedVersion?
   ) throws(StoreError) {

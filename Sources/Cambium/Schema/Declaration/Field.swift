@@ -34,7 +34,7 @@ public struct Field: Sendable {
   ///   - validation: The rules that a value must meet to be stored; nil always does.
   ///   - modifier: Any text; if it changes, so does the fingerprint.
   ///   - migrationInfo: The name or the default of the field when a store is migrated from the version before, or which
-  ///     element is kept of what was a list.
+  ///     element is kept of a former list.
   ///   - userInfo: Annotations of the program's own, such as `["unit": "kg"]`. They are kept in the schema, where `store.schema`
   ///     and `cambium schema` show them, are in no fingerprint, and may change without a new version of the model.
   ///   - derived: How the store computes the values; nil if the program gives them.

@@ -21,8 +21,8 @@ public struct StoreModel: Sendable {
   private var isOfEarlierVersion = false
   /// The records in a version that are in other configurations only, by stored name.
   var elsewhere: @Sendable (Int) -> [String: RecordDescription] = { _ in [:] }
-  /// The steps that lead to each version by the lock that the model was made of, without what they do. A version of which
-  /// the lock does not say that is missing. Nil if the model is not made of a lock.
+  /// The steps that lead to each version by the lock that the model was made of, without their actions. A version of
+  /// which the lock does not say that is missing. Nil if the model is not made of a lock.
   var statedSteps: [Int: [StatedStep]]?
 
   /// Creates a model whose types describe all versions.

@@ -97,7 +97,7 @@ extension String {
     return isBlob ? text : nil
   }
 
-  /// True if there is nothing in it but what decimal numbers are written with.
+  /// True if there is nothing in it but characters of decimal numbers.
   fileprivate var isPlainNumber: Bool {
     !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }
   }

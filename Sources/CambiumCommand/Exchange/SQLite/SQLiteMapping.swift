@@ -334,7 +334,7 @@ extension String {
     return name
   }
 
-  /// The beginning of the name, if it is longer than names can be with what may be added.
+  /// The beginning of the name, if it is longer than names can be with a suffix.
   var cut: String {
     var name = self
     while name.utf8.count > 200 { name.removeLast() }

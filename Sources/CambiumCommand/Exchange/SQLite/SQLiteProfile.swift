@@ -29,7 +29,7 @@ struct SQLiteProfile {
     /// Values that the chosen type does not hold exactly, and how many of them become null.
     fileprivate var inexact = 0
     fileprivate var lost = 0
-    /// True as long as no value was found that is not what the declared type promises.
+    /// True as long as no value was found that does not fit the declared type.
     fileprivate(set) var keepsPromise = true
     /// The number of the first row with another.
     fileprivate var firstMisfit = 0

@@ -164,7 +164,7 @@ extension SQLiteTable {
     guard let index else { return }
     var foreign: [String] = []
     try database.forEach("PRAGMA index_xinfo(\(index.sqlName))") { row in
-      // The last one is 0 for what an index has of the row's key.
+      // The last one is 0 for the part of the row's key in an index.
       guard row.integer(5) != 0 else { return }
       let collation = row.string(4)
       if !collation.isEmpty, !Self.collations.contains(collation.uppercased()) {
