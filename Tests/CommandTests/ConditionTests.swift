@@ -2,7 +2,7 @@ import Cambium
 import Glibc
 import Testing
 
-/// Each command on stores in each condition: what it ends with.
+/// Each command on stores in each condition: its exit status.
 @Suite struct ConditionTests {
   /// In the order of `Stage.Condition`: good, damaged, locked, newer, empty, missing, file.
   private static let table: [(arguments: [String], statuses: [Int32])] = [
@@ -128,7 +128,7 @@ import Testing
     }
     let error = try Self.error(of: ["query", path, "Nothing"], status: 2)
     #expect(error.parts == ["name": "Nothing", "known": ["Item", "Visit"]])
-    // What the parser refuses comes without the lines on how to use the command.
+    // Errors of the parser come without the lines on how to use the command.
     let unparsed = try Self.error(of: ["query", path], status: 2)
     #expect(unparsed.name == "usage" && !unparsed.text.contains("Usage:"), "\(unparsed)")
     // After two hyphens it is a value.

@@ -89,7 +89,8 @@ import Testing
   private static func compile(in directory: String) throws -> String {
     let build = String(Command.path.prefix(upTo: try #require(Command.path.lastIndex(of: "/"))))
     let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    // What the command was linked from, without itself: in a build's directory there may be objects that are out of date.
+    // The objects that the command was linked from, without itself: in a build's directory there may be objects that
+    // are out of date.
     let linked = try contents(of: "\(build)/cambium.product/Objects.LinkFileList")
     let objects = linked.split(separator: "\n").filter { path in
       ["Cambium", "CCambium", "Logging"].contains { path.contains("/\($0).build/") }
@@ -124,7 +125,7 @@ private struct OddDatabase {
     let key: (name: String, type: String)?
   }
 
-  /// What the code has types, words and properties for, and what is no identifier.
+  /// Names of types, keywords and properties in the code, and names that are no identifiers.
   private static let names = [
     "Abstract", "Any", "Array", "Blob", "Bool", "class", "Codable", "CodingKeys", "coding",
     "Computed", "count", "data", "Date", "default", "Decimal", "deinit", "Encodable", "Error",

@@ -14,7 +14,7 @@ import Testing
     "//", "+", " ", "$0", "a\u{feff}", "\u{301}`a", "a\u{e000}b", "class", "a\u{1f1e6}`\u{1f1e7}",
   ]
 
-  /// What the compiler or an editor would act on within the text of an identifier.
+  /// Characters that the compiler or an editor would act on within the text of an identifier.
   private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true

@@ -1,7 +1,7 @@
 import Cambium
 import Testing
 
-/// What the commands say, held against recorded text.
+/// The output of the commands, compared with recorded text.
 @Suite struct OutputTests {
   private let stage: Stage
   private let path: String

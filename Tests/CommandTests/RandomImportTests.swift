@@ -4,7 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Random databases that become stores: each value and each reference is that of SQLite, or a note names what differs.
+/// Random databases that become stores: each value and each reference is that of SQLite, or a note names the
+/// difference.
 @Suite struct RandomImportTests {
   /// `CAMBIUM_SOAK`: the number of the round, which has other seeds and more of them. Without it, the seeds are always the
   /// same.
@@ -36,7 +37,7 @@ import Testing
     }
   }
 
-  /// Makes all of them by one run of SQLite's own program, and prints what they have.
+  /// Makes all of them by one run of SQLite's own program, and prints their content.
   private func make(_ databases: [RandomDatabase]) throws {
     var script = ""
     for (number, database) in databases.enumerated() {
@@ -54,7 +55,7 @@ import Testing
     try #require(unsafe system("sqlite3 -bail < '\(path)'") == 0)
   }
 
-  /// Imports a database. Returns in words what is neither as in SQLite nor named by a note.
+  /// Imports a database. Returns in words the values that are neither as in SQLite nor named by a note.
   private func differences(
     of database: RandomDatabase, _ rows: String, _ number: Int
   ) throws -> [String] {

@@ -161,7 +161,7 @@ import Testing
         let name = "c\(kind)_\(set)"
         let field = try #require(schema.field(named: name))
         #expect(field.isOptional)
-        // What SQLite itself makes of a number in a column of the type.
+        // SQLite's own value of a number in a column of the type.
         let integers = set & 1 != 0 && !["REAL", "TEXT"].contains(type)
         let reals = set & 2 != 0 && type != "TEXT" || set & 1 != 0 && type == "REAL"
         let strings = set & 4 != 0 || set & 3 != 0 && type == "TEXT"

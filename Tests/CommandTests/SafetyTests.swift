@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What others planted, named or linked does not lead a command anywhere else.
+/// Files that others planted, named or linked do not lead a command anywhere else.
 @Suite struct SafetyTests {
   private let stage: Stage
   private let path: String
@@ -92,7 +92,7 @@ import Testing
       }
     }
     while try marks().isEmpty, !child.hasEnded { usleep(500) }
-    // Somebody else's export does not remove what is in use.
+    // Another process's export does not remove files in use.
     #expect(try Command.run("map", path, "-o", stage.path("map")).status == 0)
     kill(child.number, SIGKILL)
     #expect(child.wait() == 128 + SIGKILL)

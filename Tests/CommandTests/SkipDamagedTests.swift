@@ -70,7 +70,7 @@ import Testing
     #expect(salvage.status == 1)
     let found = try PersistentStore.snapshot(at: salvaged)
     #expect(try found.count(record: "Source") == 2_000)
-    // What is missing is said by record and range of keys, for programs and for people.
+    // Missing data is listed by record and range of keys, for programs and for people.
     let report = try JSONDecoder().decode(SalvageOutput.self, from: Data(salvage.output.utf8))
     let losses = report.damaged.filter { $0.record == "Target" }
     #expect(losses.count == 1 && losses.allSatisfy { $0.from != nil || $0.to != nil })

@@ -125,7 +125,7 @@ private struct Seat: Record, Equatable {
     #expect(first.status == 0, "\(first.error)")
     #expect(first.output.contains("1 inserted, 1 updated and 0 left as they are, of Item"))
     #expect(try items == Self.all)
-    // What a query writes comes back as it is.
+    // The output of a query comes back as it is.
     let table = try Command.run("query", path, "Item", "--csv").output
     let again = try run("Item", table)
     #expect(again.output.contains("0 inserted, 0 updated and 2 left as they are"), "\(again)")
@@ -264,7 +264,7 @@ private struct Seat: Record, Equatable {
       ending == "json"
       ? "[\n" + objects.joined(separator: ",\n") + "]\n" : objects.joined(separator: "\n\n") + "\n"
     let command = try run("Item", text, named: "items.\(ending)", "--json")
-    // A new record needs what is not optional.
+    // A new record needs all fields that are not optional.
     #expect(command.status == 9)
     #expect(command.error.contains("line 3: "), "\(command.error)")
     let whole = text.replacing(#""code":"two""#, with: #""code":"two","name":"2""#)
@@ -321,7 +321,7 @@ private struct Seat: Record, Equatable {
 
   // MARK: Odd files
 
-  /// A file, and what the error says; nil if it is right.
+  /// A file, and the text of the error; nil if it is right.
   private static let files: [(text: [UInt8], error: String?)] = [
     (Array("".utf8), "no header"),
     (Array("id,code,name".utf8), nil),

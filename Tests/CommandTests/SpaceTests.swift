@@ -177,7 +177,7 @@ import Testing
     let store = try PersistentStore(at: path, model: Shop.model, options: Shop.options)
     try store.save(Shop.item(70))
     try store.flush()
-    // What is shown beside a writer is what is known to be flushed: the idle moment says so.
+    // Commits shown beside a writer are those known to be flushed: the idle moment says so.
     usleep(500_000)
     #expect(try Command.run("backup", path, copy + "/", "--force", "--json").status == 0)
     try store.close()

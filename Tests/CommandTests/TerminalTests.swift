@@ -1,6 +1,6 @@
 import Testing
 
-/// What differs where a person reads it.
+/// Differences of the output for people.
 @Suite struct TerminalTests {
   private let path: String
   private let stage: Stage

@@ -39,7 +39,7 @@ struct CodeBlock {
 }
 
 extension CodeBlock {
-  /// Whether it is a file of its own: what extends a type, and what a program begins with, cannot stand in a function.
+  /// True if it is a file of its own: extensions of types, and the beginning of a program, cannot stand in a function.
   private var isFile: Bool {
     code.split(separator: "\n").contains {
       $0.hasPrefix("extension ") || $0.hasPrefix("@main") || $0.hasPrefix("@Suite")

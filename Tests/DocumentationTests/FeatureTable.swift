@@ -29,7 +29,7 @@ struct FeatureTable {
         strays.append(String(line))
         continue
       }
-      // Names are what is between each first and second backtick.
+      // Names are between each first and second backtick.
       let tests = cells[4].components(separatedBy: "`").enumerated()
         .filter { $0.offset % 2 == 1 }.map(\.element)
       rows.append(Row(id: cells[0], state: cells[2], tests: tests))
@@ -37,7 +37,7 @@ struct FeatureTable {
     (self.rows, self.strays) = (rows, strays)
   }
 
-  /// What is wrong with the table, if the tests have these names.
+  /// The faults of the table, if the tests have these names.
   func faults(tests names: Set<String>) -> [String] {
     let known = Self.counts.flatMap { letter, count in (1...count).map { "\(letter)\($0)" } }
     let found = Dictionary(grouping: rows, by: \.id)

@@ -2,7 +2,7 @@ import Cambium
 import Foundation
 import Testing
 
-// A program's own types may have the names that everybody uses: in records, those of the library are members.
+// A program's own types may have the names in common use: in records, those of the library are members.
 
 private struct Index: Equatable {
   var page: Int

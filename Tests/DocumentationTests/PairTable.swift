@@ -75,7 +75,7 @@ struct PairTable {
   private static func faults(of pair: Pair, _ names: Set<String>) -> [String] {
     let reason = "no meeting: "
     if pair.cell.hasPrefix(reason), pair.cell.count > reason.count { return [] }
-    // Names are what is between each first and second backtick.
+    // Names are between each first and second backtick.
     let tests = pair.cell.components(separatedBy: "`").enumerated()
       .filter { $0.offset % 2 == 1 }.map(\.element)
     if tests.isEmpty { return ["\(pair.text) names no test, and no reason"] }

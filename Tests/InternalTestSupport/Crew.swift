@@ -60,13 +60,13 @@ extension Engine {
     return try body()
   }
 
-  /// Whether `condition` comes true in time. It is evaluated with the lock.
+  /// True if `condition` comes true in time. It is evaluated with the lock.
   func reaches(_ condition: @autoclosure () -> Bool) async -> Bool {
     await comesTrue { locked(condition) }
   }
 }
 
-/// Whether `condition` comes true in time. Suspends meanwhile.
+/// True if `condition` comes true in time. Suspends meanwhile.
 func comesTrue(
   within limit: Duration = .seconds(60), _ condition: () -> Bool
 ) async -> Bool {

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Counts what a test tried, and keeps what it found wrong. Of one thread.
+/// Counts the cases that a test tried, and keeps the faults that it found. Of one thread.
 struct Findings {
   var count = 0
   private(set) var violations: [String] = []

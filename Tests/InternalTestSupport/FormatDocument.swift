@@ -67,7 +67,7 @@ struct FormatDocument {
   }
 }
 
-/// A line of bytes: where they are, what they are, and behind two spaces in words.
+/// A line of bytes: their place, their values, and after two spaces their meaning.
 struct HexLine {
   let offset: Int
   let bytes: Bytes

@@ -1,6 +1,6 @@
 import Testing
 
-/// What a test found wrong, in a line.
+/// A fault that a test found, in a line.
 struct Disagreement: Error, CustomStringConvertible {
   let description: String
 }

@@ -11,7 +11,7 @@ func storeError<Result, Failure: Error>(_ body: () throws(Failure) -> Result) ->
 }
 
 extension StoreError {
-  /// Whether it is damage that breaks a rule.
+  /// True if it is damage that breaks a rule.
   func breaks(_ invariant: Invariant) -> Bool {
     if case .corrupt(_, invariant, _) = self { true } else { false }
   }

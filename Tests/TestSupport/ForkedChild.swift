@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs `body` in a forked child, and returns what that returned there, or -1 where there was none.
+/// Runs `body` in a forked child, and returns its result, or -1 if there was none.
 ///
 /// Swift hides `fork`, as its own runtime may be in the middle of something in another thread. A test
 /// does this in a process of its own, and little in the child.
@@ -22,9 +22,9 @@ package struct ForkedChild: ~Copyable {
   private let process: pid_t
   private let readEnd: Int32
 
-  /// Runs `body` in a child, with the end of the pipe to write to; what it returns is the child's status.
+  /// Runs `body` in a child, with the end of the pipe to write to; its result is the child's status.
   ///
-  /// Nil where there is no child.
+  /// Nil if there is no child.
   package init?(_ body: (Int32) -> Int32) {
     typealias Fork = @convention(c) () -> pid_t
     guard let symbol = unsafe dlsym(nil, "fork") else { return nil }

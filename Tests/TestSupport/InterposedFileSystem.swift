@@ -1,6 +1,6 @@
 package import Cambium
 
-/// Another file system, and something that happens before each call on it: what other threads and processes
+/// Another file system, and something that happens before each call on it: as other threads and processes
 /// may do there. Its writes and flushes can be made to fail.
 package final class InterposedFileSystem: FileSystem, @unchecked Sendable {
   package let inner: any FileSystem

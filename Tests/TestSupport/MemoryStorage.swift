@@ -1,10 +1,11 @@
 package import Cambium
 import Synchronization
 
-/// A storage such as a program may supply, of bytes in memory, with what survives a power cut beside it: names and bytes as
-/// they were when they were last synced. Calls are numbered, and can be made to fail, to stop for good, or to lie.
+/// A storage such as a program may supply, of bytes in memory, with the bytes that survive a power cut beside it: names
+/// and bytes as they were when they were last synced. Calls are numbered, and can be made to fail, to stop for good, or
+/// to lie.
 package final class MemoryStorage: StorageBackend {
-  /// What goes wrong with calls from a number on.
+  /// The error of calls from a number on.
   package enum Fault: Sendable {
     /// The call with this number throws, and does nothing.
     case failing(call: Int)
@@ -38,7 +39,7 @@ package final class MemoryStorage: StorageBackend {
 
   package func set(_ fault: Fault?) { state.withLock { $0.fault = fault } }
 
-  /// Returns the storage after a power cut: with what was synced.
+  /// Returns the storage after a power cut: with the synced bytes.
   package func afterPowerCut() -> MemoryStorage {
     let storage = MemoryStorage()
     let names = state.withLock { $0.syncedNames }

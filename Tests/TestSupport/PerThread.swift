@@ -1,7 +1,7 @@
 internal import Cambium
 internal import Glibc
 
-/// A value that is another for each thread, for as long as a closure runs there: what a test says to code that it
+/// A value that is another for each thread, for as long as a closure runs there: a message of a test to code that it
 /// cannot hand anything.
 ///
 /// `TaskLocal` would be the means, but its synchronous `withValue` crashes at -O in Swift 6.3.1.

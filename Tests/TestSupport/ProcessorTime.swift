@@ -20,7 +20,7 @@ package func threadTime(_ body: () throws -> Void) rethrows -> Duration {
   return .nanoseconds(processorTime() - start)
 }
 
-/// What the calling thread has run, in nanoseconds: what else the machine does is not in it.
+/// The processor time of the calling thread, in nanoseconds.
 private func processorTime() -> Int {
   var time = timespec()
   unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

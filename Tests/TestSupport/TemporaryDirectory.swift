@@ -22,7 +22,7 @@ package final class TemporaryDirectory: Sendable {
     _ = unsafe remove(path)
   }
 
-  /// Nothing where `path` is no directory. Symbolic links are not followed.
+  /// Nothing if `path` is no directory. Symbolic links are not followed.
   private static func names(in path: String) -> [String] {
     let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     guard descriptor >= 0, let stream = unsafe fdopendir(descriptor) else { return [] }

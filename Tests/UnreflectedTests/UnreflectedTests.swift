@@ -13,7 +13,7 @@ private struct Planned: Record {
   }
 }
 
-/// The same by way of its own coding, which needs none.
+/// A record by way of its own coding, which needs none.
 private struct Coded: Record, Equatable {
   static var coding: RecordCoding { .codable }
   var id = 1

@@ -12,7 +12,7 @@ public struct Report {
       + LatencyPlot.plots(of: results)
   }
 
-  /// Whether every step ran, and to its end.
+  /// True if every step ran, and to its end.
   public var isComplete: Bool { results.problems.isEmpty && results.unreadableCount == 0 }
 
   /// In Markdown; pictures are in files beside it.

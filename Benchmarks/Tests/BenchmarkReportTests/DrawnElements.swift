@@ -28,7 +28,7 @@ struct DrawnElement {
 
 /// Reads a drawing.
 ///
-/// - Returns: nil where it is not well-formed.
+/// - Returns: nil if it is not well-formed.
 func drawnElements(of svg: String) -> [DrawnElement]? {
   let parser = XMLParser(data: Data(svg.utf8))
   let collector = ElementCollector()

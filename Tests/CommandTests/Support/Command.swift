@@ -10,7 +10,7 @@ struct Command {
   /// Runs it to its end.
   ///
   /// - Parameters:
-  ///   - input: What it reads; nothing without.
+  ///   - input: Its standard input; empty without.
   ///   - signal: Sent when it has run for so many milliseconds.
   static func run(
     _ arguments: String..., input: String = "/dev/null", environment: [String] = [],
@@ -42,15 +42,15 @@ struct Command {
   }()
 }
 
-/// A process of the command. One that nobody waits for is killed, and leaves nothing: whatever watches all children, as
+/// A process of the command. One without a waiter is killed, and leaves nothing: whatever watches all children, as
 /// tests of exits do, would find only it from then on.
 final class ChildProcess {
   let number: pid_t
   private var status: Int32?
 
   /// - Parameters:
-  ///   - files: What it has as its input, output and error output.
-  ///   - script: What the shell that starts it does before, such as setting limits.
+  ///   - files: Its input, output and error output.
+  ///   - script: Commands for the shell that starts it, such as setting limits.
   init(
     _ arguments: [String], files: [String], environment: [String] = [], after script: String? = nil
   ) throws {
@@ -95,7 +95,7 @@ final class ChildProcess {
     return status
   }
 
-  /// True if it has ended by itself: what a test looks for in the meantime will not come.
+  /// True if it has ended by itself: an output that a test waits for will not come.
   var hasEnded: Bool {
     var ended = unsafe siginfo_t()
     let found = unsafe waitid(P_PID, id_t(number), &ended, WEXITED | WNOHANG | WNOWAIT)

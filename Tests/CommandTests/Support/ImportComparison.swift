@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// Compares a store with the database of which it was made, value by value and reference by reference.
 struct ImportComparison {
-  /// What is not as in the database, and not named by a note either.
+  /// The values that are not as in the database, and not named by a note either.
   private(set) var differences: [String] = []
   private let database: RandomDatabase
   private let store: PersistentStore
@@ -27,7 +27,7 @@ struct ImportComparison {
     let text: Substring
   }
 
-  /// - Parameter dump: What the database's `dump` prints.
+  /// - Parameter dump: The output of the database's `dump`.
   init(
     _ database: RandomDatabase, _ dump: String, _ store: PersistentStore, _ notes: [String]
   ) throws {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs the command on a terminal, and takes down what is shown there.
+/// Runs the command on a terminal, and records its screen.
 enum PseudoTerminal {
   // TIOCSPTLCK and TIOCGPTN, which Swift's Glibc module does not name.
   private static var unlock: UInt { 0x4004_5431 }

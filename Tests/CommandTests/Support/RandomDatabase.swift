@@ -5,7 +5,7 @@ import TestSupport
 struct RandomDatabase {
   private(set) var tables: [Table] = []
   private(set) var hasMalformedStrings = false
-  /// What makes it.
+  /// The SQL that makes it.
   private(set) var statements = ""
   private var random: SplitMix64
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Texts that the command's output is held against.
 ///
-/// With `CAMBIUM_RECORD` set they are written anew, for whoever reads the difference before it is committed.
+/// With `CAMBIUM_RECORD` set they are rewritten, to review the difference before it is committed.
 enum Recorded {
   /// Compares `text` with the file of a name.
   static func check(
@@ -23,7 +23,7 @@ enum Recorded {
     return "/" + parts.joined(separator: "/") + "/Fixtures/"
   }()
 
-  /// What differs from run to run, replaced: identities, sizes, dates, the store's path.
+  /// Replaces the values that differ from run to run: identities, sizes, dates, the store's path.
   static func masked(_ text: String, path: String) -> String {
     var masked = text
     while let range = masked.firstRange(of: path) { masked.replaceSubrange(range, with: "STORE") }
@@ -51,7 +51,7 @@ enum Recorded {
 
 /// A third version of the shop, which follows from its description.
 enum NewerShop {
-  /// Without the types, which need not agree with what is described.
+  /// Without the types, which need not agree with the description.
   static let model: StoreModel = StoreModel(
     version: 3, label: "third",
     untyped: [

@@ -38,7 +38,7 @@ struct Stage {
     return (path, nil)
   }
 
-  /// Changes a byte in the middle of every block behind the segment's header.
+  /// Changes a byte in the middle of every block after the segment's header.
   private static func damage(_ path: String) throws {
     var all = try bytes(of: path)
     for block in stride(from: 4096 + 100, to: all.count, by: 4096) { all[block] ^= 0x10 }

@@ -1,4 +1,4 @@
-/// What the article on blobs takes as given: a store of photos, whose images lie outside their rows.
+/// The prelude of the article on blobs: a store of photos, whose images lie outside their rows.
 struct Photo: Record {
   var id = UUID()
   var title: String

@@ -1,4 +1,4 @@
-/// What articles take as given: a store of items and its model.
+/// The prelude of articles: a store of items and its model.
 struct Item: Record, Codable {
   var id = UUID()
   var name: String

@@ -72,7 +72,7 @@ extension StoreFiles {
     return Array(frame.prefix(size))
   }
 
-  /// A header as POSIX has it, of a file that nobody owns and that never changes.
+  /// A header as POSIX has it, of a file that has no owner and never changes.
   private static func header(of name: String, size: Int) -> [UInt8] {
     var header = [UInt8](repeating: 0, count: blockSize)
     func put(_ text: String, at offset: Int) {

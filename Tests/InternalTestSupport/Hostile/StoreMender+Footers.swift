@@ -26,7 +26,7 @@ extension StoreMender {
 
   private mutating func mendContent(of file: String, _ start: Int, _ size: Int, _ depth: Int) {
     let content = FooterPlaces(bytes(file, start..<start + size))
-    // What the seed of blobs is must be known before the map of blobs is mended.
+    // The seed of blobs must be known before the map of blobs is mended.
     let seedFirst = content.roots.filter { $0.tree == Array(BlobTrees.segmentsName.utf8) }
     for root in seedFirst + content.roots {
       mendPage(at: Place(file: file, offset: start + root.offset), in: root.tree)
@@ -59,7 +59,7 @@ private struct FooterPlaces {
     }
   }
 
-  /// The number that is next; 0 behind the end.
+  /// The number that is next; 0 after the end.
   private mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(
     _ type: Number.Type
   ) -> Number {

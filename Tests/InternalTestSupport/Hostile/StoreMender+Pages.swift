@@ -69,7 +69,7 @@ extension StoreMender {
     return (0..<min(count, countMax)).map { first + PageReference.size * $0 }
   }
 
-  /// Mends what the values of a leaf say of others, and returns where it has references to values.
+  /// Mends the statements of a leaf's values about others, and returns where it has references to values.
   private mutating func mendLeaf(
     _ file: String, _ bytes: Range<Int>, in tree: [UInt8]
   ) -> [Int] {
@@ -137,7 +137,7 @@ extension StoreMender {
     }
   }
 
-  /// Mends what the value of an entry says of other bytes.
+  /// Mends the statements of an entry's value about other bytes.
   private mutating func mendValue(_ file: String, _ entry: PlacedEntry, in tree: [UInt8]) {
     switch String(decoding: tree, as: UTF8.self) {
     case Schema.treeName:

@@ -5,9 +5,9 @@
 /// footers and trees that it keeps or has pending; of the log's header and of its frames, one after the other; of the
 /// frames and tails of blobs; and the fingerprints of schemas.
 ///
-/// It reads what may be anything, and follows what can be followed.
+/// It reads bytes that may be anything, and follows references if it can.
 struct StoreMender {
-  /// What can be changed so that somebody will look at it.
+  /// The bytes that can be changed so that some code will look at them.
   struct Piece {
     enum Kind { case leaf, branch, value, footer, logHeader, logFrame, blobFrame, blobTail, schema }
 
@@ -25,12 +25,12 @@ struct StoreMender {
   private(set) var files: StoreFiles
   /// Found by the last mending.
   var pieces: [Piece] = []
-  /// Whether count and live bytes of references are made those of the pages that they lead to.
+  /// True if count and live bytes of references are made those of the pages that they lead to.
   let mendsAggregates: Bool
   var identity = StoreIdentity(low: 0, high: 0)
   /// The checksums of pages that were mended.
   var done: [PagePosition: Checksum] = [:]
-  /// What the checksums of blobs begin with, once the tree that says it was mended.
+  /// The seed of the checksums of blobs, once the tree that has it is mended.
   var blobSeed: BlobSeed?
 
   init(_ files: StoreFiles, mendsAggregates: Bool = false) {

@@ -1,6 +1,6 @@
 @testable import Cambium
 
-/// One change of a store's files, of what their checksums cover.
+/// One change of a store's files, of bytes that their checksums cover.
 struct StoreMutation {
   /// The values at which numbers mostly end or overflow.
   private static let extremes: [UInt64] = [
@@ -31,7 +31,7 @@ struct StoreMutation {
         }
       }
     case 3:
-      // What stands elsewhere in it: references, lengths, keys.
+      // Bytes elsewhere in it: references, lengths, keys.
       change = { bytes in
         let count = min(Int(word % 64), bytes.count - offset, bytes.count - source)
         let copied = Array(bytes[source..<source + count])

@@ -2,19 +2,19 @@ import FoundationEssentials
 
 @testable import Cambium
 
-/// A public way of reading all of a store that nobody has a model for.
+/// A public way of reading all of a store that has no model.
 enum StoreUse: String, CaseIterable, Sendable {
   case inspect, map, check, deepCheck, records, queries, blobs, history, backUp, salvage, typed,
     plan, write, compact, delete, migrate
 
   /// - Parameter scratch: Where nothing is yet.
-  /// - Returns: the faults that a check found; nothing where another found none.
-  /// - Throws: what the library does.
+  /// - Returns: the faults that a check found; nothing if another found none.
+  /// - Throws: errors of the library.
   func run(at path: String, scratch: String) throws -> [StoreError] {
     switch self {
     case .inspect:
       let found = try PersistentStore.inspect(at: path)
-      // All that is computed of what the files say.
+      // All values that are computed from the files.
       _ = (found.pageBytes, found.liveShare, found.blobBytes, found.liveBlobBytes, found.size)
       _ = (found.garbageBlobBytes, found.statistics.recordCount, found.keptBytes)
     case .map: _ = try PersistentStore.map(at: path)
@@ -49,7 +49,7 @@ enum StoreUse: String, CaseIterable, Sendable {
     case .delete:
       let store = try PersistentStore(untypedAt: path)
       defer { try? store.close() }
-      // The first record of each type, with what its references demand; more than one refuses that.
+      // The first record of each type, with the records that its references demand; more than one refuses that.
       for entity in store.entities.all {
         try store.write { transaction in
           let cursor = try TreeAccess.transaction(transaction.writer.trees).cursor(in: entity.rows)
@@ -125,7 +125,7 @@ extension StoreUse {
     return try StoreModel(SchemaLock(schemas + [last]))
   }
 
-  /// Finds the records whose arrays have what the first array begins with.
+  /// Finds the records whose arrays have the first element of the first array.
   private func find(
     anElementOf field: FieldSchema, _ record: RecordSchema, _ snapshot: StoreSnapshot
   ) throws {
@@ -143,7 +143,7 @@ extension StoreUse {
 
 // MARK: - All of them
 
-/// What a use of a store answered that it must not.
+/// A wrong answer to a use of a store.
 struct WrongUse: Error, CustomStringConvertible {
   let description: String
 }
@@ -160,7 +160,7 @@ extension StoreUse {
     let isWhole = try faults(.deepCheck, path, scratch).isEmpty && hasSchema == true
     for use in allCases where use != .deepCheck {
       let faults = try faults(use, path, scratch)
-      // A write or a compaction refuses what reading does not meet.
+      // A write or a compaction refuses faults that reading does not meet.
       guard isWhole, ![.write, .compact, .delete, .typed, .plan, .migrate].contains(use),
         let fault = faults.first
       else {

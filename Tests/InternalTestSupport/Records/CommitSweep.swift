@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import Cambium
 
-/// A program that commits again and again: the power goes before every call of the medium, and again before the calls of
+/// A program that commits again and again: the power goes before every call of the disk, and again before the calls of
 /// the opening after it, or a call fails; each time the store must be as one of the commits left it.
 struct CommitSweep<World: Equatable> {
   /// As it is printed.
@@ -40,7 +40,7 @@ struct CommitSweep<World: Equatable> {
     try store.close()
   }
 
-  /// Opens what a medium has, which must be sound, and one of the worlds.
+  /// Opens the store of a disk, which must be sound, and one of the worlds.
   private func violation(in medium: SimulatedFileSystem, of worlds: [World]) -> String? {
     do {
       let store = try open(medium, seed: 3)

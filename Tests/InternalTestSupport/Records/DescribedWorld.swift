@@ -22,7 +22,7 @@ struct Other: Record {
   }
 }
 
-/// What a model of these descriptions comes to.
+/// The result of a model of these descriptions.
 func checked(
   version: Int = 1, after previous: Schema? = nil, removed: [RemovedRecord] = [],
   other: @escaping Describing = { _ in RecordDescription() },

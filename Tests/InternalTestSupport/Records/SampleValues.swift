@@ -148,7 +148,7 @@ extension SampleValues {
 // MARK: Order
 
 extension SampleValues {
-  /// Whether a value comes before, with or after another of its type; null comes first.
+  /// Compares a value with another of its type; null comes first.
   static func order(_ one: FieldValue, _ other: FieldValue) throws -> Int {
     switch (one, other) {
     case (.null, .null): 0

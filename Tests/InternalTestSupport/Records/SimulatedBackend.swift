@@ -3,9 +3,9 @@ import TestSupport
 @testable import Cambium
 
 extension EngineBackend {
-  /// A store on a medium that may fail, without threads of its own, which folds often.
+  /// A store on a disk that may fail, without threads of its own, which folds often.
   ///
-  /// - Parameter transactionBudget: If not nil, what a transaction holds before it spills.
+  /// - Parameter transactionBudget: If not nil, the size of a transaction above which it spills.
   static func simulated(
     on medium: SimulatedFileSystem, transactionBudget: Int? = nil, seed: UInt64
   ) throws(StoreError) -> EngineBackend {

@@ -47,7 +47,7 @@ struct VersionedStore {
     ).plan
   }
 
-  /// The sentences of what keeps the store from being migrated.
+  /// The reasons why the store cannot be migrated.
   func faults(to version: Int? = nil, _ steps: [MigrationStep] = []) throws -> [String] {
     try plan(to: version, steps).faults.map { "\($0)" }
   }

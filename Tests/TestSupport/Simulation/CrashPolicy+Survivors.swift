@@ -1,5 +1,5 @@
 extension CrashPolicy {
-  /// What of `pending`, which is in order, reaches the medium after all, as the changes that make it.
+  /// The part of `pending`, which is in order, that reaches the disk after all, as changes.
   ///
   /// `oldBytes` says what may lie where a file grew.
   func survivors(

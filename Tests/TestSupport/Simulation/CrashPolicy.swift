@@ -1,4 +1,4 @@
-/// What survives a power cut of the changes that no sync had forced to the medium, numbered from 0 in
+/// The changes that survive a power cut, of those that no sync had forced to the disk, numbered from 0 in
 /// the order in which they were made.
 package enum CrashPolicy: Hashable, Sendable {
   case none
@@ -18,10 +18,10 @@ package enum CrashPolicy: Hashable, Sendable {
   case cut(change: Int, bytes: Int)
   /// Names and sizes, but no bytes: where files grew, they are zeros.
   case grownWithZeros
-  /// Names and sizes, but no bytes: where files grew is what was on the medium before, old pages of
+  /// Names and sizes, but no bytes: where files grew is what was on the disk before, old pages of
   /// this very store above all.
   case grownWithGarbage(seed: UInt64)
-  /// Names and sizes; every block that a write touched, of which the medium may have had a part before, is noise:
+  /// Names and sizes; every block that a write touched, of which the disk may have had a part before, is noise:
   /// neither the old one nor the new one.
   case spoiled
   /// Of every write's blocks each the new one, the old one or neither, as the seed has it; all changes of other kinds.
@@ -36,7 +36,7 @@ package enum CrashPolicy: Hashable, Sendable {
   case unlinkResurrected
 }
 
-/// What the medium writes whole or not at all.
+/// The unit that the disk writes whole or not at all.
 package enum TearUnit: Hashable, Sendable, CaseIterable {
   /// Bytes from the first on: a prefix of the write survives.
   case byte

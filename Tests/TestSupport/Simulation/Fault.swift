@@ -15,14 +15,14 @@ package enum Fault: Hashable, Sendable {
   case flush(FlushFailure)
   /// A read returns a wrong bit, counted from the first one read; the next read is right again.
   case bitFlip(Int)
-  /// A read returns what was there before the last write to each block.
+  /// A read returns the bytes before the last write to each block.
   case stale
-  /// A read returns what lies that many bytes further on.
+  /// A read returns the bytes that many bytes further on.
   case displaced(by: Int)
 }
 
 extension Fault {
-  /// Whether the fault means anything to a call of this kind. To others nothing happens.
+  /// True if the fault means anything to a call of this kind. To others nothing happens.
   package func applies(to operation: Operation) -> Bool {
     switch self {
     case .stop: true

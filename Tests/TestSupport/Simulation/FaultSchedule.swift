@@ -26,7 +26,7 @@ struct FaultSchedule {
   func count(at site: Site) -> Int { countAtSite[site, default: 0] }
   func count(of operation: Operation) -> Int { countOfOperation[operation, default: 0] }
 
-  /// Counts the call and returns what goes wrong with it: of several faults the one set first.
+  /// Counts the call and returns its fault: of several faults the one set first.
   mutating func next(_ call: Call) -> Fault? {
     var result: Fault?
     for index in entries.indices where matches(&entries[index], call) {

@@ -1,12 +1,12 @@
 /// The ways in which a flush goes wrong that were seen on real systems.
 package enum FlushFailure: Hashable, Sendable, CaseIterable {
-  /// What was to be flushed is lost and counts as clean; reads go on showing it. (ext4, xfs)
+  /// The pending bytes are lost and count as clean; reads continue showing them. (ext4, xfs)
   case errorCacheShowsNew
-  /// What was to be flushed is lost, and reads show what was there before. (btrfs)
+  /// The pending bytes are lost, and reads show those from before. (btrfs)
   case errorCacheReverts
   /// Nothing is lost: a later flush may well succeed.
   case errorStillDirty
-  /// What was to be flushed is lost, and only the next sync says so. No engine can keep a commit that
+  /// The pending bytes are lost, and only the next sync says so. No engine can keep a commit that
   /// was acknowledged on this one's word through a power cut; it must notice at the next.
   case errorOneCallLate
   /// Lost, and only the caller is told: another file open on the same bytes syncs without an error.

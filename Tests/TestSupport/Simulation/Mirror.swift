@@ -1,7 +1,7 @@
 import Cambium
 
 /// A map of a simulated file: memory that every change of the live bytes is repeated in, for as long
-/// as somebody holds it.
+/// as it is held.
 struct Mirror {
   weak var memory: AnonymousMemory?
 

@@ -1,6 +1,6 @@
 package import Cambium
 
-/// A change that was made and that no sync has forced to the medium yet.
+/// A change that was made and that no sync has forced to the disk yet.
 ///
 /// After a power cut it may be there or not, whole or in part, whatever became of the others.
 package struct PendingChange: Sendable {
@@ -33,10 +33,10 @@ package enum ContentChange: Sendable {
   case write([UInt8], from: Int)
   /// A change of size.
   case resize(to: Int)
-  /// Never pending: what is left of writes whose size reached the medium and whose bytes did not.
+  /// Never pending: the remains of writes whose size reached the disk and whose bytes did not.
   /// The file grows to `to` and holds `filling` there, again and again, or zeros.
   case grow(to: Int, filling: [UInt8])
-  /// Never pending: what is left of a block that was being written. All of it is noise, as far as the file goes, which
+  /// Never pending: the remains of a block that was being written. All of it is noise, as far as the file goes, which
   /// grows to `end`.
   case spoil(block: Int, end: Int)
 }

@@ -1,11 +1,11 @@
-/// What a test needs to run a failure again. It prints as one line, an expression to paste into the
+/// The values that a test needs to run a failure again. It prints as one line, an expression to paste into the
 /// test.
 package struct Replay: Hashable, Sendable {
   package let seed: UInt64
   package let scenario: String
   /// The crashes in the order in which they happened.
   package let crashes: [Crash]
-  /// What went wrong besides, where something did.
+  /// Another error, if there was one.
   package let fault: PlannedFault?
 
   package struct Crash: Hashable, Sendable {

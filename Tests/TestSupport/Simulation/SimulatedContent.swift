@@ -1,9 +1,9 @@
 import Cambium
 
-/// A file of the simulation apart from its name (an inode): what programs see, what the medium has,
-/// and what is on its way from one to the other.
+/// A file of the simulation apart from its name (an inode): the bytes that programs see, those of the disk,
+/// and those on the way from one to the other.
 ///
-///     live = what reads and maps show
+///     live = shown by reads and maps
 ///     durable + pending = live, until a flush fails
 final class SimulatedContent {
   /// The number of the content that bears the lock on the directory.
@@ -13,7 +13,7 @@ final class SimulatedContent {
   private(set) var live: SparseBytes
   private(set) var durable: SparseBytes
   private(set) var pending: [PendingChange] = []
-  /// What the medium had in each block before the last write to it that was flushed.
+  /// The bytes that the disk had in each block before the last write to it that was flushed.
   private(set) var superseded: SparseBytes
 
   var openFiles: Set<Int> = []
@@ -45,7 +45,7 @@ extension SimulatedContent {
     for mirror in mirrors { mirror.apply(change) }
   }
 
-  /// Replaces the bytes everywhere at once, as damage to the medium would.
+  /// Replaces the bytes everywhere at once, as damage to the disk would.
   func replace(with bytes: [UInt8]) {
     superseded = durable
     pending = []
@@ -63,7 +63,7 @@ extension SimulatedContent {
 
   var usedBlocks: Int { live.blockCount }
 
-  /// The blocks that writing `range` would take from the medium.
+  /// The blocks that writing `range` would take from the disk.
   func neededBlocks(for range: Range<Int>) -> Int {
     live.missingBlocks(in: range)
   }
@@ -72,7 +72,7 @@ extension SimulatedContent {
 // MARK: - Flushing
 
 extension SimulatedContent {
-  /// - Returns: whether the flush succeeded, as far as the open file `file` is told.
+  /// - Returns: True if the flush succeeded, as far as the open file `file` is told.
   func sync(_ failure: FlushFailure?, by file: Int) -> Bool {
     guard let failure else {
       flush(file)
@@ -86,7 +86,7 @@ extension SimulatedContent {
     return false
   }
 
-  /// Flushes what an open file has written, and with a block of it everything that others wrote there before: the cache
+  /// Flushes the writes of an open file, and with a block of it everything that others wrote there before: the cache
   /// has each block once. Of other blocks a sync says nothing. The size is one for all.
   private func flush(_ file: Int) {
     let blocks = Set(pending.filter { $0.opener == file }.flatMap(\.blocks))
@@ -103,7 +103,7 @@ extension SimulatedContent {
     pending.removeAll(where: isFlushed)
   }
 
-  /// The cache forgets what was not flushed. Sizes are kept elsewhere and stay.
+  /// The cache forgets unflushed bytes. Sizes are kept elsewhere and stay.
   private func revert() {
     let size = live.size
     live = durable
@@ -111,7 +111,7 @@ extension SimulatedContent {
     remirror()
   }
 
-  /// The cache is read again from the medium, as clean pages may be at any time.
+  /// The cache is read again from the disk, as clean pages may be at any time.
   func dropCache() {
     live = durable
     for change in pending {
@@ -127,10 +127,10 @@ extension SimulatedContent {
   }
 }
 
-// MARK: - Reading what is not there
+// MARK: - Reading other bytes
 
 extension SimulatedContent {
-  /// What a medium that lost the last write to each block would return.
+  /// The bytes that a disk which lost the last write to each block would return.
   func staleBytes(_ range: Range<Int>) -> [UInt8] {
     let range = range.clamped(to: 0..<live.size)
     var stale = superseded

@@ -1,6 +1,6 @@
 import Cambium
 
-/// The names in the simulated directory: as programs see them, as the medium has them, and the
+/// The names in the simulated directory: as programs see them, as the disk has them, and the
 /// changes on their way, apart from those of bytes and sizes.
 struct SimulatedDirectory {
   private(set) var live: [FileName: Int]
@@ -18,7 +18,7 @@ struct SimulatedDirectory {
     pending.append(PendingChange(order: order, change: .directory(change), opener: nil))
   }
 
-  /// - Returns: whether the flush succeeded, as far as the caller is told.
+  /// - Returns: True if the flush succeeded, as far as the caller is told.
   mutating func sync(_ failure: FlushFailure?) -> Bool {
     guard let failure else {
       flush()

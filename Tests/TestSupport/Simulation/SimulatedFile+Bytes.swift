@@ -72,11 +72,11 @@ extension SimulatedFile {
 }
 
 extension SimulatedFile {
-  /// Refuses what the operating system would.
+  /// Refuses arguments that the operating system would refuse.
   func check(_ operation: Operation, _ offset: Int, size: Int) throws(StoreError) {
     if mode == .read { throw .failed("\(operation)", .badDescriptor, path: path) }
     if offset < 0 { throw .failed("\(operation)", .invalidArgument, path: path) }
-    // What ext4 can hold in one file.
+    // The limit of a file in ext4.
     if offset > 16 << 40 - size { throw .failed("\(operation)", .fileTooLarge, path: path) }
   }
 
@@ -91,7 +91,7 @@ extension SimulatedFile {
 }
 
 extension SimulatedContent {
-  /// What a read returns, right or wrong.
+  /// The result of a read, right or wrong.
   fileprivate func bytes(_ range: Range<Int>, _ fault: Fault?) -> [UInt8] {
     switch fault {
     case .bitFlip(let bit):

@@ -1,8 +1,8 @@
 import Cambium
 
-// What becomes of the directory when the power goes, the process ends, or time passes.
+// The directory after the power goes, the process ends, or time passes.
 extension SimulatedFileSystem {
-  /// The file system after a power cut: what was on the medium, and what `policy` lets survive of the
+  /// The file system after a power cut: the bytes on the disk, and those that `policy` lets survive of the
   /// rest. It has no faults and no open files. This one stays as it is, so many images can be taken.
   package func crashed(_ policy: CrashPolicy) -> SimulatedFileSystem {
     guardian.lock()
@@ -34,8 +34,8 @@ extension SimulatedFileSystem {
     }
   }
 
-  /// Every read and map shows from now on what the medium has and what is still to be flushed, as if
-  /// memory had been short. After a failed flush that is not what they showed before.
+  /// Every read and map shows from now on what the disk has and what is still to be flushed, as if
+  /// memory had been short. After a failed flush they differ from those shown before.
   package func dropCaches() {
     guardian.lock()
     defer { guardian.unlock() }
@@ -43,7 +43,7 @@ extension SimulatedFileSystem {
     for content in contents.values { content.dropCache() }
   }
 
-  /// How many changes no sync has forced to the medium yet: the range of a policy's numbers.
+  /// How many changes no sync has forced to the disk yet: the range of a policy's numbers.
   package var pendingCount: Int {
     guardian.lock()
     defer { guardian.unlock() }

@@ -1,6 +1,6 @@
 package import Cambium
 
-// What a test may order to go wrong.
+// The faults that a test may order.
 extension SimulatedFileSystem {
   /// Lets something go wrong at a call to come. A fault that means nothing to a call there is
   /// passed over.
@@ -10,7 +10,7 @@ extension SimulatedFileSystem {
     schedule.add(fault, at: moment, persistence)
   }
 
-  /// Takes back all faults, ignored syncs and the end of the process. What was lost stays lost.
+  /// Takes back all faults, ignored syncs and the end of the process. Lost bytes stay lost.
   package func heal() {
     guardian.lock()
     defer { guardian.unlock() }
@@ -27,15 +27,15 @@ extension SimulatedFileSystem {
     ignoredSyncs.insert(site)
   }
 
-  /// Makes this a medium that has no locks on directories.
+  /// Makes this a disk that has no locks on directories.
   package func forgetDirectoryLocks() {
     guardian.lock()
     defer { guardian.unlock() }
     locksDirectories = false
   }
 
-  /// Limits the room on the medium, in bytes, counted in whole blocks; `nil` for none.
-  /// What is there already stays.
+  /// Limits the room on the disk, in bytes, counted in whole blocks; `nil` for none.
+  /// Existing bytes stay.
   package func limitDisk(to size: Int?) {
     guardian.lock()
     defer { guardian.unlock() }

@@ -1,8 +1,8 @@
 package import Cambium
 
-// What a test may know of the file system and its files. Nothing here counts as a call.
+// The state of the file system and its files for tests. Nothing here counts as a call.
 extension SimulatedFileSystem {
-  /// Whether the process has ended, by a `.stop`.
+  /// True if the process has ended, by a `.stop`.
   package var hasStopped: Bool {
     guardian.lock()
     defer { guardian.unlock() }
@@ -22,7 +22,7 @@ extension SimulatedFileSystem {
     return schedule.calls.count
   }
 
-  /// Calls `body` before each call, with the call's number: what `crashed` returns there is what it would
+  /// Calls `body` before each call, with the call's number: the result of `crashed` there is the one that it would
   /// after a `.stop` at that call, without running up to it once for each.
   ///
   /// Where one thread drives the engine. `body` calls nothing that counts.
@@ -57,14 +57,14 @@ extension SimulatedFileSystem {
     return bytesWrittenAtSite[site, default: 0]
   }
 
-  /// Files that somebody has open: none when an engine has cleaned up.
+  /// Open files: none when an engine has cleaned up.
   package var openFileCount: Int {
     guardian.lock()
     defer { guardian.unlock() }
     return contents.values.reduce(0) { $0 + $1.openFiles.count }
   }
 
-  /// The room taken on the medium, in bytes.
+  /// The room taken on the disk, in bytes.
   package var diskUsage: Int {
     guardian.lock()
     defer { guardian.unlock() }
@@ -77,7 +77,7 @@ extension SimulatedFileSystem {
     return Set(directory.live.keys)
   }
 
-  /// What a file holds, or `nil` if there is none of that name.
+  /// The bytes of a file, or `nil` if there is none of that name.
   package func bytes(of name: FileName) -> [UInt8]? {
     guardian.lock()
     defer { guardian.unlock() }
@@ -85,7 +85,7 @@ extension SimulatedFileSystem {
     return content.live.bytes(0..<content.live.size)
   }
 
-  /// Damages a file on the medium and in every cache and map of it. What it held counts as stale.
+  /// Damages a file on the disk and in every cache and map of it. Its old bytes count as stale.
   package func replaceBytes(of name: FileName, with bytes: [UInt8]) {
     guardian.lock()
     defer { guardian.unlock() }
@@ -95,7 +95,7 @@ extension SimulatedFileSystem {
     content.replace(with: bytes)
   }
 
-  /// Damages one block of a file, everywhere at once. Cheap: the others are shared with who has them.
+  /// Damages one block of a file, everywhere at once. Cheap: the others are shared with their holders.
   package func damage(_ name: FileName, _ block: Int, _ bytes: [UInt8]) {
     guardian.lock()
     defer { guardian.unlock() }

@@ -1,17 +1,17 @@
 import Cambium
 
-/// A directory whose medium loses, tears, reorders and refuses on demand.
+/// A directory whose disk loses, tears, reorders and refuses on demand.
 ///
-/// It does the same each time: nothing in it is random but what a policy's or fault's seed picks.
+/// It behaves the same each time: nothing in it is random but what a policy's or fault's seed picks.
 /// A test runs the engine on it, lets the process end before some call, and opens the store again on
-/// what a power cut would have left:
+/// the remains after a power cut:
 ///
 ///     let fileSystem = SimulatedFileSystem()
 ///     fileSystem.inject(.stop, at: .call(12))
 ///     …                                                     // throws .io(EIO) from call 12 on
 ///     let rebooted = fileSystem.crashed(.torn(at: .sector, seed: 7))
 ///
-/// Unchecked, as every access to what changes is made under `guardian`.
+/// Unchecked, as every access to mutable state is made under `guardian`.
 package final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
   package let path: String
   let guardian = ThreadLock()
@@ -33,7 +33,7 @@ package final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
     self.init(path: path, names: [:], contents: [])
   }
 
-  /// Begins with everything on the medium.
+  /// Begins with everything on the disk.
   init(path: String, names: [FileName: Int], contents: [SimulatedContent]) {
     self.path = path
     directory = SimulatedDirectory(names)
@@ -78,7 +78,7 @@ extension SimulatedFileSystem {
     }
   }
 
-  /// A file that was open when the process ended is nobody's.
+  /// A file that was open when the process ended has no owner.
   func content(
     of file: SimulatedFile, _ operation: Operation
   ) throws(StoreError) -> SimulatedContent {

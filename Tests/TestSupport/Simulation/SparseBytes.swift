@@ -1,6 +1,6 @@
 /// A file's bytes, of which only the blocks that were written take up room.
 ///
-/// A value: copies share their blocks until one is written, so keeping what a file was before costs
+/// A value: copies share their blocks until one is written, so keeping a file's old content costs
 /// little. A segment of 1 GiB with one page in it costs one page.
 package struct SparseBytes: Sendable {
   package static let blockSize = 4096
@@ -81,7 +81,7 @@ extension SparseBytes {
 extension SparseBytes {
   private static let zeros = [UInt8](repeating: 0, count: blockSize)
 
-  /// Calls `body` with each block that `range` touches, what of the block that is, and the same
+  /// Calls `body` with each block that `range` touches, the part of the block, and the same
   /// counted from the range's beginning.
   private static func forEachBlock(
     of range: Range<Int>,

@@ -40,7 +40,7 @@ struct Comparison: Equatable {
     lines.first { $0.engine == engine }
   }
 
-  /// How many times as good Cambium's figure is as another's; nil where they are not comparable.
+  /// How many times as good Cambium's figure is as another's; nil if they are not comparable.
   func ratio(to other: ResultLine) -> Double? {
     guard let own, own.unit == other.unit, other.engine != own.engine else { return nil }
     let ratio = own.unit.ratio(of: own.figure, to: other.figure)

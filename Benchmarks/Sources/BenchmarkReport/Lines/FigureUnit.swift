@@ -13,7 +13,7 @@ public enum FigureUnit: String, Codable, Sendable {
   case mebibytes = "MiB"
   case kibibytes = "KiB"
 
-  /// Whether a larger figure is the better one.
+  /// True if a larger figure is the better one.
   public var prefersMore: Bool {
     switch self {
     case .perSecond, .mebibytesPerSecond, .times: true

@@ -51,7 +51,7 @@ public struct ResultGoal: Codable, Equatable, Sendable {
     }
   }
 
-  /// Nil where a line of a file has no bound.
+  /// Nil if a line of a file has no bound.
   var goal: Goal? {
     least.map { Goal.atLeast($0) } ?? most.map { Goal.atMost($0) }
   }

@@ -90,7 +90,7 @@ public struct PlannedStep: Codable, Equatable, Sendable {
 public struct StepOutcome: Codable, Equatable, Sendable {
   public var step: PlannedStep
   public var seconds: Double
-  /// What was wrong; nil where nothing was.
+  /// What was wrong; nil if nothing was.
   public var problem: String?
   /// The most memory that its process had, in bytes.
   public var peakResident: Int

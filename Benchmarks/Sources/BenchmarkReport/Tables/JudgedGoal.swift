@@ -4,7 +4,7 @@ struct JudgedGoal {
   let goal: Goal
   /// What the goal is about: `times lmdb`, `size on disk`.
   let subject: String
-  /// Nil where it was not measured.
+  /// Nil if it was not measured.
   let reached: Double?
 
   var isMissed: Bool { reached.map { !goal.isMet(by: $0) } ?? false }

@@ -80,7 +80,7 @@ extension CommitMeasurement {
 }
 
 extension LatencyPercentiles {
-  /// Medians over the rounds; nil where nothing was timed.
+  /// Medians over the rounds; nil if nothing was timed.
   ///
   /// - Parameter rounds: Times in nanoseconds, ascending in each round.
   init?(rounds: [[Int]]) {

@@ -1,4 +1,4 @@
-/// A store behind one engine, in an empty directory of its own, as its writers use it.
+/// A store after one engine, in an empty directory of its own, as its writers use it.
 ///
 /// Calls come from one thread, but for `commit`. The lists outlive the call.
 protocol CommitEngine: AnyObject, Sendable {
@@ -8,7 +8,7 @@ protocol CommitEngine: AnyObject, Sendable {
   /// What a commit has promised when it returns.
   static func promise(of durability: CommitDurability) -> String
 
-  /// Prepares without touching the medium.
+  /// Prepares without touching the disk.
   init(directory: String, options: CommitOptions) throws
 
   /// Opens the store, and creates it if there is none.

@@ -4,7 +4,7 @@ struct CommitRound {
   let seconds: Double
   /// Of these, for what was left to do after the last commit.
   let settlingSeconds: Double
-  /// Of single commits, in nanoseconds and ascending; empty where they were not looked at.
+  /// Of single commits, in nanoseconds and ascending; empty if they were not looked at.
   let latencies: [Int]
   let written: WrittenBytes
   /// As the engine counts them.

@@ -3,7 +3,7 @@ import BenchmarkReport
 /// Medians side by side, and how many times as fast as each peer the first engine is.
 struct CommitTable {
   let measurements: [CommitMeasurement]
-  /// Of raw flushes, by round; empty where nothing is compared with them.
+  /// Of raw flushes, by round; empty if nothing is compared with them.
   let rawFlushes: [[Int]]
 
   var lines: [String] {

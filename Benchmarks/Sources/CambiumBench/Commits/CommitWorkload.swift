@@ -20,7 +20,7 @@ enum CommitWorkload: Equatable {
 }
 
 extension CommitWorkload {
-  /// Does it, and returns what each commit took, where somebody waits for the medium and will not
+  /// Does it, and returns what each commit took, where somebody waits for the disk and will not
   /// notice that the clock was looked at.
   func run(
     _ dataset: CommitDataset, removing keys: ByteList, on engine: any CommitEngine,

@@ -9,7 +9,7 @@ import Glibc
 ///   clock, since what is left to copy is a debt.
 /// - A commit of one record is a single statement, with the transaction that SQLite makes for it.
 /// - Threads share one connection and a mutex. A connection for each, with a busy timeout, sleeps where it
-///   could go on: 4 or 16 threads took 1.1 to 2.6 times as long with it.
+///   could continue: 4 or 16 threads took 1.1 to 2.6 times as long with it.
 /// - Loading: as for reading (`SQLiteEngine`), with the rollback journal, which has no new pages in it.
 @safe final class SQLiteCommitEngine: CommitEngine, @unchecked Sendable {
   static var version: String { unsafe String(cString: sqlite3_libversion()) }

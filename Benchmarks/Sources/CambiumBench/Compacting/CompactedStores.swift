@@ -55,7 +55,7 @@ enum CompactedLMDB {
   }
 }
 
-/// Forces a file, and the directory that names it, to the medium.
+/// Forces a file, and the directory that names it, to the disk.
 private func flush(_ path: String) throws {
   let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
   for path in [path, directory.joined(separator: "/")] {

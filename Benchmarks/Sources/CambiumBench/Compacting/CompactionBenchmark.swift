@@ -103,10 +103,10 @@ struct CompactionBenchmark {
 /// What one round of one method took.
 struct CompactionRound {
   let seconds: Double
-  /// The bytes on the medium of the store, and of what became of it.
+  /// The bytes on the disk of the store, and of what became of it.
   let before: Int
   let after: Int
-  /// How much more there was on the medium meanwhile, at most.
+  /// How much more there was on the disk meanwhile, at most.
   let roomNeeded: Int
   let anonymousGrowth: Int
 }
@@ -142,7 +142,7 @@ private final class RoomWatch: Sendable {
     thread.withLock { $0 = watching }
   }
 
-  /// Files that go meanwhile are looked at anew the next time.
+  /// Files that go meanwhile are looked at again the next time.
   private func look() {
     guard let used = try? diskUse(of: directory) else { return }
     highest.withLock { $0 = max($0, used - start) }

@@ -27,7 +27,7 @@ enum CompactionMethod: String, CaseIterable, ExpressibleByArgument, Codable {
     }
   }
 
-  /// Whether it makes a copy, and leaves the store as it is.
+  /// True if it makes a copy, and leaves the store as it is.
   var copies: Bool {
     switch self {
     case .cambium, .cambiumSegments, .sqliteVacuum: false

@@ -1,6 +1,6 @@
 /// The positions of the keys in ascending order of their bytes.
 ///
-/// Sorts the eight bytes behind the prefix that all keys share and looks at a whole key only where
+/// Sorts the eight bytes after the prefix that all keys share and looks at a whole key only where
 /// these are equal: a comparison then rarely leaves the cache.
 /// Cost: O(n log n), and 20 bytes a key.
 func positionsInKeyOrder(_ keys: ByteList) -> [UInt32] {

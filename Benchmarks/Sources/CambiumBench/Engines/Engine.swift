@@ -1,4 +1,4 @@
-/// A store behind one engine, in an empty directory of its own, on one thread.
+/// A store after one engine, in an empty directory of its own, on one thread.
 ///
 /// A workload is one call, so calling through the protocol costs nothing that an operation would
 /// notice. What was found goes into a `Digest`, in the order asked; the caller compares it. The
@@ -7,7 +7,7 @@ protocol Engine: AnyObject {
   /// The library's own version.
   static var version: String { get }
 
-  /// Prepares without touching the medium.
+  /// Prepares without touching the disk.
   init(directory: String, shape: StoreShape) throws
 
   /// Creates the store, puts all entries in, and returns once they would survive a power cut.

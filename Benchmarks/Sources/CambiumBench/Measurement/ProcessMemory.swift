@@ -2,7 +2,7 @@ import CMalloc
 import FoundationEssentials
 import Glibc
 
-/// This process's memory as the kernel counts it, in bytes. Zero where there is no `/proc`.
+/// This process's memory as the kernel counts it, in bytes. Zero if there is no `/proc`.
 enum ProcessMemory {
   /// Not backed by a file: what a process has asked for.
   static var anonymous: Int { status("RssAnon") }

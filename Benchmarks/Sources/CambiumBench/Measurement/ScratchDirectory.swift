@@ -17,7 +17,7 @@ final class ScratchDirectory {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
-        // Twice, because the run goes on meanwhile and may make another file.
+        // Twice, because the run continues meanwhile and may make another file.
         for _ in 0..<2 { try? FileManager.default.removeItem(atPath: path) }
         exit(128 + number)
       }

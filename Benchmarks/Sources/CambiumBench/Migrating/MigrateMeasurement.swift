@@ -13,7 +13,7 @@ struct MigrateMeasurement {
   var best: [Double] = []
   /// SQLite's way for every change that it has no statement for.
   var copy: [Double] = []
-  /// What the disk takes to write as many bytes as the store has; empty where no row has to be written.
+  /// What the disk takes to write as many bytes as the store has; empty if no row has to be written.
   var disk: [Double] = []
 
   init(workload: MigrateWorkload, records: Int, storeSize: Int) {

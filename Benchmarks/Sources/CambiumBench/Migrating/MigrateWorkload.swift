@@ -35,7 +35,7 @@ enum MigrateWorkload: String, CaseIterable, Sendable, ExpressibleByArgument {
     }
   }
 
-  /// Whether every row becomes another.
+  /// True if every row becomes another.
   var rewritesRows: Bool { ![.add, .rename].contains(self) }
 
   var isSplit: Bool { self == .split || self == .splitUntyped }

@@ -51,7 +51,7 @@ struct QueryAnswer: Equatable {
   }
 }
 
-/// A store of persons behind one engine.
+/// A store of persons after one engine.
 protocol QueryEngine: AnyObject {
   func load(_ persons: [Person]) throws
   func answer(_ workload: QueryWorkload, _ number: Int, of count: Int) throws -> QueryAnswer

@@ -1,7 +1,7 @@
 /// Workloads on one set of records, in which engines take turns.
 ///
 /// In each round the engines do one workload after the other, and in each round another engine begins.
-/// Insertions begin with empty stores; what follows goes on with what the last of them left.
+/// Insertions begin with empty stores; what follows continues with what the last of them left.
 struct RecordBenchmark {
   let dataset: ItemDataset
   let setting: RecordSetting
@@ -33,7 +33,7 @@ struct RecordBenchmark {
     self.progress = progress
   }
 
-  /// - Throws: what an engine throws, or `WrongRecords` from the first that gives a wrong answer.
+  /// - Throws: errors of an engine, or `WrongRecords` from the first that gives a wrong answer.
   mutating func run() throws {
     for round in 0..<roundCount {
       let first = round % engines.count
@@ -49,7 +49,7 @@ struct RecordBenchmark {
     }
   }
 
-  /// Whether it is asked for, or has to be done for what is asked for.
+  /// True if it is asked for, or has to be done for what is asked for.
   private func needs(_ workload: RecordWorkload) -> Bool {
     workloads.contains(workload)
       || workload == .insertBatches && workloads.contains { !$0.isInsertion }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A store of records behind one engine, in an empty directory of its own, as its users write for it. Calls
+/// A store of records after one engine, in an empty directory of its own, as its users write for it. Calls
 /// come from one thread.
 protocol RecordEngine: AnyObject {
   static var version: String { get }
@@ -8,7 +8,7 @@ protocol RecordEngine: AnyObject {
   /// What a write has promised when it returns.
   static func promise(of durability: CommitDurability) -> String
 
-  /// Prepares without touching the medium.
+  /// Prepares without touching the disk.
   init(directory: String, options: RecordOptions) throws
 
   /// Opens the store, and creates it if there is none.
@@ -46,7 +46,7 @@ protocol RecordEngine: AnyObject {
 /// How a store of records is made.
 struct RecordOptions: Sendable {
   let durability: CommitDurability
-  /// Whether there are the two secondary indexes.
+  /// True if there are the two secondary indexes.
   let isIndexed: Bool
   /// Of the records' values, that will ever be in it.
   let byteCount: Int

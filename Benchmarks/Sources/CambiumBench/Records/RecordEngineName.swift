@@ -26,7 +26,7 @@ enum RecordEngineName: String, CaseIterable, ExpressibleByArgument, Codable {
     try type.init(directory: directory, options: options)
   }
 
-  /// Whether it takes part at so many records, with or without indexes: a folder has none.
+  /// True if it takes part at so many records, with or without indexes: a folder has none.
   func takesPart(with count: Int, isIndexed: Bool, folderMax: Int) -> Bool {
     self != .json || !isIndexed && count <= folderMax
   }

@@ -1,7 +1,7 @@
 import BenchmarkReport
 
 extension Goal {
-  /// How many times as fast as a peer measured in the same run, or nil where nothing is promised.
+  /// How many times as fast as a peer measured in the same run, or nil if nothing is promised.
   static func speed(
     of engine: RecordEngineName, against peer: RecordEngineName, at workload: RecordWorkload
   ) -> Goal? {

@@ -21,7 +21,7 @@ enum RecordWorkload: String, CaseIterable, ExpressibleByArgument, Codable {
   /// The same.
   case delete = "delete"
 
-  /// Whether it begins with an empty store.
+  /// True if it begins with an empty store.
   var isInsertion: Bool {
     switch self {
     case .insertEach, .saveEach, .insertOnce, .insertBatches: true
@@ -31,7 +31,7 @@ enum RecordWorkload: String, CaseIterable, ExpressibleByArgument, Codable {
 
   var isReading: Bool { self == .fetch || self == .fetchEach || self == .scan }
 
-  /// Whether all debts are paid within the clock: where many records are written.
+  /// True if all debts are paid within the clock: where many records are written.
   var isClosing: Bool { !isReading }
 
   func summary(batch: Int) -> String {

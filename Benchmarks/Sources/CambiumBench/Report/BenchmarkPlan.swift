@@ -2,7 +2,7 @@ import BenchmarkReport
 
 /// What a report runs, in this order: each step a command with its arguments, in a process of its own.
 ///
-/// The whole run has stores of at least a million records where figures are about the medium or the caches, so that
+/// The whole run has stores of at least a million records where figures are about the disk or the caches, so that
 /// what is written goes through folds, checkpoints and compactions. The quick one shows that everything works.
 enum BenchmarkPlan {
   static func steps(isQuick: Bool) -> [PlannedStep] { isQuick ? quick : whole }

@@ -6,7 +6,7 @@ import Glibc
 enum ChildProcess {
   struct End {
     let seconds: Double
-    /// Nil where it ended well.
+    /// Nil if it ended well.
     let problem: String?
     /// The most memory it had, in bytes.
     let peakResident: Int

@@ -16,7 +16,7 @@ struct OwnFigures {
   /// - Parameters:
   ///   - setting: In what the figure was taken.
   ///   - durability: What is promised to those who write, if anybody does.
-  ///   - remark: What stands behind the figure.
+  ///   - remark: What stands after the figure.
   mutating func note(
     _ name: String, setting: String = "", _ figure: Double, _ unit: FigureUnit,
     durability: String, goal: Goal? = nil, remark: String = ""

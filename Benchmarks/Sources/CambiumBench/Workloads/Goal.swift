@@ -1,7 +1,7 @@
 import BenchmarkReport
 
 extension Goal {
-  /// How many times as fast as a peer measured in the same run, or `nil` where nothing is promised.
+  /// How many times as fast as a peer measured in the same run, or `nil` if nothing is promised.
   static func speed(of engine: EngineName, against peer: EngineName, at workload: Workload) -> Goal?
   {
     guard engine.hasGoals else { return nil }
@@ -18,7 +18,7 @@ extension Goal {
     }
   }
 
-  /// A loaded store on the medium, in keys and values.
+  /// A loaded store on the disk, in keys and values.
   static func relativeSize(of engine: EngineName) -> Goal? {
     engine.hasGoals ? .atMost(1.05) : nil
   }

@@ -7,7 +7,7 @@ import Glibc
 protocol FuzzTarget: SendableMetatype {
   /// Reads `input`: it may refuse it with a `StoreError`.
   ///
-  /// - Throws: what is wrong with the library, not with the input.
+  /// - Throws: the fault, if it is one of the library and not of the input.
   static func run(_ input: [UInt8]) throws
 
   /// Inputs to begin with, from a sound store.
@@ -29,8 +29,8 @@ private func environment(_ name: String) -> String? {
   unsafe getenv(name).map { unsafe String(cString: $0) }
 }
 
-/// libFuzzer with the target that `CAMBIUM_FUZZ` names, or, if `CAMBIUM_SEEDS` names a directory, what writes the target's
-/// seeds there, from the archives of stores that are there.
+/// libFuzzer with the target that `CAMBIUM_FUZZ` names, or, if `CAMBIUM_SEEDS` names a directory, the writer of the
+/// target's seeds there, from the archives of stores that are there.
 @main enum Fuzz {
   static func main() throws {
     if let folder = environment("CAMBIUM_SEEDS") {

@@ -76,7 +76,7 @@ enum LogTarget: FuzzTarget {
     }
   }
 
-  /// What a frame was accepted with can be read.
+  /// The contents of an accepted frame can be read.
   private static func read(_ operations: RawSpan, at place: StoreError.CorruptPlace) throws {
     do throws(StoreError) {
       var reader = OperationReader(operations, at: place)

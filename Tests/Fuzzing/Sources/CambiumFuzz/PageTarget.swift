@@ -1,6 +1,6 @@
 @testable import Cambium
 
-/// Pages of every kind. What passes validation is read whole, and every key of a node is found where it is.
+/// Pages of every kind. A page that passes validation is read whole, and every key of a node is found where it is.
 enum PageTarget: FuzzTarget {
   private static let position = PagePosition(segment: 9, block: 9)
 
@@ -100,7 +100,7 @@ enum PageTarget: FuzzTarget {
     }
   }
 
-  /// What a footer is read as is written as a footer that is read so again.
+  /// A footer that was read is written so that it is read as the same again.
   private static func readFooter(_ page: [UInt8]) throws {
     let footer = try Footer(decoding: page.rawSpan, at: position, path: "fuzz")
     var copy = [UInt8](repeating: 0, count: Layout.pageBlocksMax * Layout.blockSize)

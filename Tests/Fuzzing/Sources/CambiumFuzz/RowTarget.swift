@@ -1,6 +1,6 @@
 @testable import Cambium
 
-/// A schema, a primary key and a row of the first of its records. What passes the check can be read.
+/// A schema, a primary key and a row of the first of its records. A row that passes the check can be read.
 ///
 ///     input   ┌ length ┬ schema ┬ length ┬ key ┬ row ┄
 ///             │ 4      │        │ 2      │     │
@@ -24,7 +24,7 @@ enum RowTarget: FuzzTarget {
 
   static func run(_ input: [UInt8]) throws { _ = try read(input) }
 
-  /// - Returns: whether some record of the schema has such a row.
+  /// - Returns: True if some record of the schema has such a row.
   private static func read(_ input: [UInt8]) throws -> Bool {
     var reader = ByteReader(
       input.rawSpan, at: .entry(tree: "fuzz", key: []), invariant: .schemaLayout)
