@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that nobody who uses the library builds other engines.
+// A package of its own, so that users of the library need not build other engines.
 
 // The library's package is called after the folder that it is in. Benchmarks see what it has for its own tests: a target
 // that is compiled under that name counts as a part of the package.
@@ -37,7 +37,7 @@ let package = Package(
     // zstd by hand. The library has a module for it too, which is not for others.
     .systemLibrary(name: "CStockZstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CMalloc"),
-    // What becomes of results, apart from the engines, so that its tests need none of them.
+    // The treatment of results, apart from the engines, so that its tests need none of them.
     .target(name: "BenchmarkReport", swiftSettings: settings),
     .testTarget(
       name: "BenchmarkReportTests", dependencies: ["BenchmarkReport"], swiftSettings: settings),

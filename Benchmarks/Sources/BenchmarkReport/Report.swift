@@ -1,4 +1,4 @@
-/// The report of what one run measured, or several: text, and pictures for it.
+/// The report of one run, or several: text, and pictures for it.
 public struct Report {
   private let results: MeasuredResults
   /// In the order in which the text shows them.
@@ -46,7 +46,7 @@ public struct Report {
 }
 
 extension ReportFile {
-  /// The same, with the ratios to peers in Cambium's lines.
+  /// The results, with the ratios to peers in Cambium's lines.
   public func withRatios() -> ReportFile {
     let comparisons = MeasuredResults(self).comparisons
     let lines = Dictionary(

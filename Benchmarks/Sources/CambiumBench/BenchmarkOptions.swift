@@ -1,7 +1,7 @@
 import ArgumentParser
 import BenchmarkReport
 
-/// What all commands that measure have in common.
+/// The options of all commands that measure.
 struct BenchmarkOptions: ParsableArguments {
   @Option(help: "How often each workload is done; figures are medians.")
   var rounds = 5
@@ -20,7 +20,7 @@ struct BenchmarkOptions: ParsableArguments {
   }
 
   /// Adds results to the file that was asked for, if one was. After each thing that was measured, so
-  /// that a run of hours that is interrupted leaves what it had.
+  /// that a run of hours that is interrupted leaves its results.
   func write(_ lines: [ResultLine]) throws {
     if let json { try ReportFile.append(lines, to: json) }
   }

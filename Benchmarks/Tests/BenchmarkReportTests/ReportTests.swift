@@ -134,7 +134,7 @@ import Testing
     #expect(markdown.contains("| a\\|b c |"))
   }
 
-  // MARK: What is missing
+  // MARK: Missing results
 
   @Test func `states a step that failed, and one whose end nobody saw`() {
     let steps = ["good", "bad", "lost"].map { PlannedStep($0, ["tree", $0]) }
@@ -170,7 +170,7 @@ import Testing
 }
 
 extension String {
-  /// What comes before the first `mark`, and then each part that begins with one.
+  /// The part before the first `mark`, and then each part that begins with one.
   func components(startingWith mark: String) -> [String] {
     var parts = [""]
     var rest = self[...]

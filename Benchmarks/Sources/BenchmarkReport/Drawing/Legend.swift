@@ -1,7 +1,7 @@
 /// Which colour is which engine's, in one row or several.
 struct Legend {
   let engines: [String]
-  /// Those that are no engine's, but what none can be faster than.
+  /// Those that are no engine's, but limits that none can exceed.
   let limits: Set<String>
 
   /// About, for a text of this size.

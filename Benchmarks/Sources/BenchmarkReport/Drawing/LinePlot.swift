@@ -2,7 +2,7 @@
 struct LinePlot {
   struct Line {
     let engine: String
-    /// What no engine can be faster than: dashed.
+    /// The limit of all engines: dashed.
     let isLimit: Bool
     let points: [(x: Double, y: Double)]
   }
@@ -21,7 +21,7 @@ struct LinePlot {
   let horizontal: Horizontal
   /// The vertical axis, which is logarithmic.
   let verticalLabel: String
-  /// What is shown, on what, and in which durability class: lines below the plot.
+  /// The subject, the machine and the durability class: lines below the plot.
   let caption: [String]
   let lines: [Line]
 

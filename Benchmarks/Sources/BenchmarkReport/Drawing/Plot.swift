@@ -2,7 +2,7 @@
 public struct Plot: Equatable, Sendable {
   /// `latency.svg`
   public let fileName: String
-  /// What it shows, for who cannot see it.
+  /// A description for readers who cannot see it.
   public let title: String
   public let svg: String
 

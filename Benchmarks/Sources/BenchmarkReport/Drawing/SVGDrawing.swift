@@ -12,7 +12,7 @@ struct SVGDrawing {
     self.title = title
   }
 
-  /// About what a text takes, in a wide font: an SVG has no say in which one a reader has.
+  /// About the width of a text, in a wide font: an SVG has no say in which one a reader has.
   static func width(of text: String, size: Double, isBold: Bool = false) -> Double {
     Double(text.count) * size * (isBold ? 0.72 : 0.61)
   }
@@ -94,7 +94,7 @@ struct SVGDrawing {
     return Int(exactly: tenths).map { "\($0)" } ?? "\(tenths)"
   }
 
-  /// What XML reads as this text. Characters that XML cannot hold are left out.
+  /// The text, escaped for XML. Characters that XML cannot hold are left out.
   static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

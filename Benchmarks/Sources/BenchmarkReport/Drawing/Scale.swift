@@ -60,7 +60,7 @@ struct Scale {
   }
 }
 
-/// Exact for what an axis has, where `pow` may be off by a bit.
+/// Exact for the exponents of an axis, where `pow` may be off by a bit.
 private func powerOfTen(_ exponent: Int) -> Double {
   let power = (0..<abs(exponent)).reduce(1.0) { power, _ in power * 10 }
   return exponent < 0 ? 1 / power : power

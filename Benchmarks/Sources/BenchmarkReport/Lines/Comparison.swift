@@ -1,6 +1,6 @@
 /// The lines that are compared with each other: one workload in one setting, by several engines.
 struct Comparison: Equatable {
-  /// What its lines have in common.
+  /// The common values of its lines.
   struct Key: Hashable {
     let part: String
     let workload: String

@@ -1,4 +1,4 @@
-/// What a figure counts.
+/// The unit of a figure.
 public enum FigureUnit: String, Codable, Sendable {
   /// Operations.
   case perSecond = "/s"

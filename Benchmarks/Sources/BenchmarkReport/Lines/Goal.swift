@@ -1,4 +1,4 @@
-/// What a figure must reach.
+/// The goal of a figure.
 public enum Goal: Equatable, Sendable {
   case atLeast(Double)
   case atMost(Double)
@@ -24,9 +24,9 @@ public enum Goal: Equatable, Sendable {
   }
 }
 
-/// What one figure of a line must reach.
+/// The goal of one figure of a line.
 public struct ResultGoal: Codable, Equatable, Sendable {
-  /// What it is about.
+  /// The subject of the goal.
   public enum Measure: String, Codable, Sendable {
     /// The line's own figure; against a peer, how many times as good it is.
     case figure

@@ -1,6 +1,6 @@
 /// All that one run measured, or several.
 ///
-/// Ratios are only of what was measured side by side, so where several runs have the same comparison it is the
+/// Ratios are only of figures that were measured side by side, so where several runs have the same comparison it is the
 /// last one's, whole.
 struct MeasuredResults {
   private(set) var runs: [RunDescription] = []
@@ -57,9 +57,9 @@ struct MeasuredResults {
     comparisons.filter { $0.key.part == part }
   }
 
-  // MARK: What is missing
+  // MARK: Missing results
 
-  /// The steps that failed, or whose end nobody saw, each with what is known.
+  /// The steps that failed, or whose end is unknown, each with the known facts.
   var problems: [(step: PlannedStep, problem: String)] {
     var seen: Set<String> = []
     let planned = runs.flatMap(\.steps) + outcomes.map(\.step)

@@ -45,12 +45,12 @@ public struct ReportFile: Equatable, Sendable {
     }
   }
 
-  /// Writes the file at `path`, in place of what it held.
+  /// Writes the file at `path`, in place of its old content.
   public func write(to path: String) throws {
     try Data(text().utf8).write(to: URL(filePath: path), options: .atomic)
   }
 
-  /// Adds entries to the file at `path`, and makes it if there is none. Whoever is interrupted leaves all lines
+  /// Adds entries to the file at `path`, and makes it if there is none. An interruption leaves all lines
   /// or none.
   public static func append(_ entries: [ReportEntry], to path: String) throws {
     let url = URL(filePath: path)

@@ -10,9 +10,9 @@ public struct ResultLine: Codable, Equatable, Sendable {
   public var setting: String
   public var engine: String
   public var role: EngineRole
-  /// What has been promised when the clock stops.
+  /// The promise that holds when the clock stops.
   public var durability: String
-  /// The same as the engine says it.
+  /// The promise in the engine's own words.
   public var promise: String?
   /// The operations of a round; where there are none, one.
   public var count: Int
@@ -31,9 +31,9 @@ public struct ResultLine: Codable, Equatable, Sendable {
   public var bytesOnDisk: Int?
   /// Of the whole process, its input included.
   public var peakResident: Int?
-  /// What the engine asked for beyond what there was before.
+  /// The memory that the engine requested beyond that from before.
   public var anonymousGrowth: Int?
-  /// What only this part measures.
+  /// The figures of this part only.
   public var details: [String: Double] = [:]
 
   public init(
@@ -76,12 +76,12 @@ public struct ResultLine: Codable, Equatable, Sendable {
   }
 }
 
-/// What an engine is in a comparison.
+/// The role of an engine in a comparison.
 public enum EngineRole: String, Codable, Sendable {
   /// Cambium, one way or another; the first such line of a comparison is compared with the peers.
   case own
   case peer
-  /// What no engine can be faster than: a flush, the disk.
+  /// The limit of all engines: a flush, the disk.
   case limit
 
   init(ofEngine name: String) {
@@ -89,7 +89,7 @@ public enum EngineRole: String, Codable, Sendable {
   }
 }
 
-/// What a share of the operations took at most, in nanoseconds.
+/// The longest time of a share of the operations, in nanoseconds.
 public struct LatencyPercentiles: Codable, Equatable, Sendable {
   public var p50: Double
   public var p90: Double

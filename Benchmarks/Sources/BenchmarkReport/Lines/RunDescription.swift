@@ -1,4 +1,4 @@
-/// What was run, when, and on what: the first line of a run.
+/// The steps, the time and the machine of a run: its first line.
 public struct RunDescription: Codable, Equatable, Sendable {
   /// As ISO 8601 has it.
   public var date: String
@@ -7,7 +7,7 @@ public struct RunDescription: Codable, Equatable, Sendable {
   public var seed: UInt64
   public var machine: MachineDescription
   public var versions: SoftwareVersions
-  /// What was to be run, in this order.
+  /// The planned steps, in this order.
   public var steps: [PlannedStep]
 
   public init(
@@ -28,7 +28,7 @@ public struct RunDescription: Codable, Equatable, Sendable {
   }
 }
 
-/// What the figures were measured on.
+/// The machine that the figures were measured on.
 public struct MachineDescription: Codable, Equatable, Sendable {
   public var processor: String
   public var coreCount: Int
@@ -56,7 +56,7 @@ public struct MachineDescription: Codable, Equatable, Sendable {
   }
 }
 
-/// What was measured, and what compiled it.
+/// The measured version, and its compiler.
 public struct SoftwareVersions: Codable, Equatable, Sendable {
   public var swift: String
   /// Of Cambium.
@@ -90,7 +90,7 @@ public struct PlannedStep: Codable, Equatable, Sendable {
 public struct StepOutcome: Codable, Equatable, Sendable {
   public var step: PlannedStep
   public var seconds: Double
-  /// What was wrong; nil if nothing was.
+  /// The error; nil if there was none.
   public var problem: String?
   /// The most memory that its process had, in bytes.
   public var peakResident: Int

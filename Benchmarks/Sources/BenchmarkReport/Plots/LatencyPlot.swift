@@ -1,4 +1,4 @@
-/// What shares of the commits took at most, by engine.
+/// The longest times of shares of the commits, by engine.
 struct LatencyPlot {
   let comparison: Comparison
   let source: String

@@ -1,4 +1,4 @@
-/// Records that a migration takes a second, by the number of records, with what the disk can do.
+/// Records that a migration takes a second, by the number of records, with the limit of the disk.
 struct MigrationPlot {
   let results: MeasuredResults
 

@@ -95,7 +95,7 @@ extension Comparison {
 }
 
 extension MeasuredResults {
-  /// On what it was measured, in one line.
+  /// The machine that it was measured on, in one line.
   var plotSource: String {
     runs.last.map {
       "\($0.machine.processor), \($0.machine.coreCount) cores, \($0.machine.fileSystem); Cambium"

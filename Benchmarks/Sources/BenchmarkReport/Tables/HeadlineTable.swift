@@ -1,4 +1,4 @@
-/// One workload of each kind, for who reads no more than that.
+/// One workload of each kind, for readers of the summary.
 enum Headline {
   /// Of each, the first setting is taken.
   static let workloads: [(part: String, workload: String)] = [

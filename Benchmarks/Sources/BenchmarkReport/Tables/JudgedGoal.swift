@@ -1,15 +1,15 @@
-/// A goal, and what was reached.
+/// A goal, and the figure that was reached.
 struct JudgedGoal {
   let comparison: Comparison
   let goal: Goal
-  /// What the goal is about: `times lmdb`, `size on disk`.
+  /// The subject of the goal: `times lmdb`, `size on disk`.
   let subject: String
   /// Nil if it was not measured.
   let reached: Double?
 
   var isMissed: Bool { reached.map { !goal.isMet(by: $0) } ?? false }
 
-  /// `≥ 3 times lmdb: met`, or the same in bold with what was reached.
+  /// `≥ 3 times lmdb: met`, or the same in bold with the figure.
   var text: String {
     let goal = "\(goal.text) \(subject)"
     guard let reached else { return "\(goal): not measured" }

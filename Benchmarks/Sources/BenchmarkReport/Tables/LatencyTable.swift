@@ -1,4 +1,4 @@
-/// What shares of the operations took at most.
+/// The longest times of shares of the operations.
 struct LatencyTable {
   let comparisons: [Comparison]
 

@@ -1,6 +1,6 @@
 /// A workload in which a peer is ahead of Cambium.
 struct Loss {
-  /// In what it is ahead.
+  /// The figure in which it is ahead.
   enum Measure: String, CaseIterable {
     case figure = "Slower than a peer"
     case latency = "Slower in one of a hundred"
@@ -49,7 +49,7 @@ extension Comparison {
 
   /// Of bytes, of which fewer are better.
   ///
-  /// - Parameter least: What anything less counts as: below, it is noise.
+  /// - Parameter least: The least difference; below, it is noise.
   private func loss(
     _ measure: Loss.Measure, _ own: Int?, _ other: Int?, _ peer: ResultLine, from least: Int = 1
   ) -> Loss? {

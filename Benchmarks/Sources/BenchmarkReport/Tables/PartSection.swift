@@ -1,4 +1,4 @@
-/// What one part measured: a table for each durability class.
+/// The results of one part: a table for each durability class.
 struct PartSection {
   let part: String
   let results: MeasuredResults

@@ -1,4 +1,4 @@
-/// What a reader must know before the figures: machine, versions, and what is missing.
+/// The facts before the figures: machine, versions, and missing results.
 struct RunSection {
   let results: MeasuredResults
 

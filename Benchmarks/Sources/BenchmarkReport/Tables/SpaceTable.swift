@@ -1,4 +1,4 @@
-/// What stores took of the disk, and engines of memory.
+/// The disk space of stores, and the memory of engines.
 struct SpaceTable {
   let comparisons: [Comparison]
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What is put into blobs.
+/// The contents of blobs.
 enum BlobContents {
   /// JSON as programs write it: names that come again, numbers and words that differ.
   static func text(_ count: Int, seed: UInt64) -> [UInt8] {
@@ -24,7 +24,7 @@ enum BlobContents {
     return bytes
   }
 
-  /// What nothing compresses.
+  /// Content that cannot be compressed.
   static func noise(_ count: Int, seed: UInt64) -> [UInt8] {
     var random = SplitMix64(seed: seed)
     return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

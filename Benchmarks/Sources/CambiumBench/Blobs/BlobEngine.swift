@@ -1,6 +1,6 @@
 /// A store of small blobs, by number.
 protocol BlobEngine: AnyObject {
-  /// What a write promises when it returns.
+  /// The promise of a write when it returns.
   static var promise: String { get }
 
   init(directory: String) throws
@@ -11,7 +11,7 @@ protocol BlobEngine: AnyObject {
   /// Writes these, the first of which has the number `first`, in one transaction where there are such.
   func write(_ contents: ArraySlice<[UInt8]>, from first: Int) throws
 
-  /// Pays what is owed for what was written.
+  /// Pays the debts of earlier writes.
   func settle() throws
 
   /// Reads a blob whole, and lends it.

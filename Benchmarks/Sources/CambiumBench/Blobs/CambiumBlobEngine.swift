@@ -36,7 +36,7 @@ final class CambiumBlobEngine: BlobEngine {
     }
   }
 
-  /// Closing folds what the log holds.
+  /// Closing folds the log.
   func settle() throws {
     try close()
     try open()

@@ -1,6 +1,6 @@
 import BenchmarkReport
 
-/// A step of Cambium's, and what it is compared with.
+/// A step of Cambium's, and the peers that it is compared with.
 struct LargeBlobPair {
   let name: String
   let workload: String
@@ -10,7 +10,7 @@ struct LargeBlobPair {
   let role: EngineRole
   let goal: Goal?
 
-  /// What touches no disk is a limit, not a peer.
+  /// A step that touches no disk is a limit, not a peer.
   static let all: [LargeBlobPair] = [
     LargeBlobPair(
       name: "text written, to zstd -1 on all cores and a flush", workload: "text written",

@@ -9,7 +9,7 @@ struct LargeBlobBenchmark {
   let scratch: ScratchDirectory
   let progress: Progress
 
-  /// Seconds of each round, by what was done.
+  /// Seconds of each round, by step.
   private(set) var times: [Step: [Double]] = [:]
 
   enum Step: Hashable {
@@ -39,7 +39,7 @@ struct LargeBlobBenchmark {
     for round in 0..<roundCount {
       progress.show("large blobs, round \(round + 1) of \(roundCount)")
       let directory = try scratch.makeDirectory("large")
-      // Who begins changes.
+      // The first one changes.
       if round % 2 == 0 {
         try measure(text, noise, in: directory)
         try measureByHand(text, noise, in: directory)

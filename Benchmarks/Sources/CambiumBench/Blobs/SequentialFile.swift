@@ -1,6 +1,6 @@
 import Glibc
 
-/// One new file, written from front to back and flushed: what the disk can do.
+/// One new file, written from front to back and flushed: the limit of the disk.
 enum SequentialFile {
   enum Way {
     /// Past the page cache, a MiB at a time.
@@ -42,7 +42,7 @@ enum SequentialFile {
     try syncParent(of: path)
   }
 
-  /// Writes what comes, through the page cache, and flushes file and directory.
+  /// Writes the bytes, through the page cache, and flushes file and directory.
   static func write(
     to path: String, _ body: ((RawSpan) throws -> Void) throws -> Void
   ) throws {

@@ -17,7 +17,7 @@ import CStockZstd
     unsafe ZSTD_freeDCtx(decompressor)
   }
 
-  /// Compresses into one frame, on so many threads, and hands out what comes in pieces.
+  /// Compresses into one frame, on so many threads, and hands out the result in pieces.
   func compress(
     _ content: [UInt8], level: Int, workers: Int, _ write: (RawSpan) throws -> Void
   ) throws {

@@ -4,10 +4,10 @@ import Cambium
 ///
 /// - A durable commit returns after its flush, which those of other threads share. A relaxed one returns
 ///   once it is in the log's buffer.
-/// - Loading: one transaction, which sorts what outgrows its budget into runs; the order of arrival makes no
+/// - Loading: one transaction, which sorts operations beyond its budget into runs; the order of arrival makes no
 ///   difference to the calls.
 @safe final class CambiumCommitEngine: CommitEngine, @unchecked Sendable {
-  /// Not released: what is in this working copy.
+  /// Not released: the version in this working copy.
   static let version = "as checked out"
 
   static func promise(of durability: CommitDurability) -> String {

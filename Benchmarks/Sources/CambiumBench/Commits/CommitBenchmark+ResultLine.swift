@@ -1,10 +1,10 @@
 import BenchmarkReport
 
 extension CommitBenchmark {
-  /// What flushes without any engine are called among the engines.
+  /// The name of flushes without any engine, among the engines.
   static let flushName = "raw flush"
 
-  /// The lines of what was measured, and of the flushes without any engine, where a commit can be compared
+  /// The lines of all measurements, and of the flushes without any engine, where a commit can be compared
   /// with one.
   ///
   /// - Parameter part: The command.

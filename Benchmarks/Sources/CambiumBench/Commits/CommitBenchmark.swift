@@ -11,7 +11,7 @@ struct CommitBenchmark {
   let scratch: ScratchDirectory
   let progress: Progress
 
-  /// What a removal removes: half of the entries, in another order than they were put.
+  /// The entries that are removed: half of the entries, in another order than they were put.
   private let removed: ByteList
   private let remaining: Queries
   private var measurements: [CommitMeasurement] = []
@@ -70,7 +70,7 @@ struct CommitBenchmark {
         durability: durability, threadCount: workload.threadCount, byteCount: dataset.byteCount,
         relaxedDelay: relaxedDelay))
     try prepare(engine)
-    // What others left in the page cache must not come between.
+    // Remains of others in the page cache must not interfere.
     sync()
     let written = WrittenBytes.now(of: directory)
     let ownBytes = engine.bytesWritten
@@ -91,7 +91,7 @@ struct CommitBenchmark {
     return result
   }
 
-  /// Brings the store to where the clock starts: with what it is to hold, closed and opened once.
+  /// Brings the store to where the clock starts: with its data, closed and opened once.
   private func prepare(_ engine: any CommitEngine) throws {
     try engine.open()
     let before = workload == .removal ? dataset.entries : dataset.preload
@@ -150,7 +150,7 @@ extension Queries {
   }
 }
 
-/// A store did not hold what was put there, so its engine's figures mean nothing.
+/// A store did not hold the entries that were put there, so its engine's figures mean nothing.
 struct WrongContents: Error, CustomStringConvertible {
   let engine: CommitEngineName
   let what: String

@@ -1,4 +1,4 @@
-/// What is put into a store before the clock runs, and what is committed while it does.
+/// The entries put into a store before the clock runs, and those committed while it does.
 struct CommitDataset: Sendable {
   static let sampleCount = 1_000
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What is asked of a commit.
+/// The durability of a commit.
 enum CommitDurability: String, CaseIterable, ExpressibleByArgument, Codable {
   /// When it returns, it survives a power cut.
   case durable

@@ -5,7 +5,7 @@ protocol CommitEngine: AnyObject, Sendable {
   /// The library's own version.
   static var version: String { get }
 
-  /// What a commit has promised when it returns.
+  /// The promise of a commit when it returns.
   static func promise(of durability: CommitDurability) -> String
 
   /// Prepares without touching the disk.
@@ -14,8 +14,8 @@ protocol CommitEngine: AnyObject, Sendable {
   /// Opens the store, and creates it if there is none.
   func open() throws
 
-  /// Puts the entries at `positions`, whose keys are new, in one transaction, and returns when what
-  /// the durability promises is true.
+  /// Puts the entries at `positions`, whose keys are new, in one transaction, and returns when the promise of
+  /// the durability is true.
   ///
   /// - Parameter thread: Of the one that calls: `0..<options.threadCount`, each one call at a time.
   func commit(_ entries: EntryList, at positions: Range<Int>, by thread: Int) throws
@@ -31,10 +31,10 @@ protocol CommitEngine: AnyObject, Sendable {
   /// done in the background.
   func settle() throws
 
-  /// Gives back all that `open` took, after `settle`. Also when nothing is open.
+  /// Releases all that `open` took, after `settle`. Also when nothing is open.
   func close()
 
-  /// What the engine itself says that it wrote since it was made, in bytes, if it counts.
+  /// The bytes written since it was made, by the engine's own count, if it has one.
   var bytesWritten: Int? { get }
 
   /// The number of entries, counted one by one or read where the engine keeps it.
@@ -48,7 +48,7 @@ extension CommitEngine {
   var bytesWritten: Int? { nil }
 }
 
-/// What an engine may know beforehand, for its settings.
+/// The facts that an engine may know beforehand, for its settings.
 struct CommitOptions: Sendable {
   let durability: CommitDurability
   let threadCount: Int

@@ -1,7 +1,7 @@
 import BenchmarkReport
 
 extension Goal {
-  /// What is promised of writes: times as fast as peers, or so many records a second.
+  /// The goals of writes: times as fast as peers, or so many records a second.
   static func speeds(
     of engine: CommitEngineName, at workload: CommitWorkload, _ durability: CommitDurability,
     _ keyOrder: CommitKeyOrder

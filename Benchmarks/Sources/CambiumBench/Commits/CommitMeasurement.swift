@@ -1,8 +1,8 @@
-/// What one round of writing took.
+/// The times of one round of writing.
 struct CommitRound {
   /// All of it, the payment of debts too.
   let seconds: Double
-  /// Of these, for what was left to do after the last commit.
+  /// Of these, for the work after the last commit.
   let settlingSeconds: Double
   /// Of single commits, in nanoseconds and ascending; empty if they were not looked at.
   let latencies: [Int]
@@ -43,7 +43,7 @@ struct CommitMeasurement {
     return (all.min() ?? 1)...(all.max() ?? 1)
   }
 
-  /// What a share of the commits took at most, in nanoseconds: the median over the rounds.
+  /// The longest time of a share of the commits, in nanoseconds: the median over the rounds.
   func latency(_ share: Double) -> Double? {
     let all = rounds.compactMap { round in
       round.latencies.isEmpty

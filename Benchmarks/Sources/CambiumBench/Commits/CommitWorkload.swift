@@ -1,4 +1,4 @@
-/// What is done to a store while the clock runs.
+/// The work on a store while the clock runs.
 enum CommitWorkload: Equatable {
   /// All entries, by so many threads at once and in transactions of so many records.
   case commits(threads: Int, batch: Int)
@@ -20,7 +20,7 @@ enum CommitWorkload: Equatable {
 }
 
 extension CommitWorkload {
-  /// Does it, and returns what each commit took, where somebody waits for the disk and will not
+  /// Does it, and returns the time of each commit, if a caller waits for the disk and will not
   /// notice that the clock was looked at.
   func run(
     _ dataset: CommitDataset, removing keys: ByteList, on engine: any CommitEngine,

@@ -7,7 +7,7 @@ import CLMDB
 ///   data. Without any flush (`MDB_NOSYNC`) a power cut may take the whole store, so that is no peer of
 ///   a relaxed commit that keeps it, and an engine of its own here.
 /// - Write transactions of several threads wait for each other; LMDB shares no flush among them.
-/// - Loading: one transaction, written in the map (`MDB_WRITEMAP`), appending what comes sorted.
+/// - Loading: one transaction, written in the map (`MDB_WRITEMAP`), appending sorted entries.
 @safe class LMDBCommitEngine: CommitEngine, @unchecked Sendable {
   static var version: String {
     "\(MDB_VERSION_MAJOR).\(MDB_VERSION_MINOR).\(MDB_VERSION_PATCH)"

@@ -6,7 +6,7 @@ import Glibc
 /// - With a write-ahead log, which its documentation calls significantly faster in most scenarios. A
 ///   durable commit flushes it (`synchronous=FULL`), a relaxed one only writes it (`NORMAL`).
 /// - The log is copied back whenever it has 1000 pages, as is the default, and at the end: within the
-///   clock, since what is left to copy is a debt.
+///   clock, since the rest of the copying is a debt.
 /// - A commit of one record is a single statement, with the transaction that SQLite makes for it.
 /// - Threads share one connection and a mutex. A connection for each, with a busy timeout, sleeps where it
 ///   could continue: 4 or 16 threads took 1.1 to 2.6 times as long with it.

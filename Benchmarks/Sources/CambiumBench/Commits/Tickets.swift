@@ -17,7 +17,7 @@ final class Tickets: Sendable {
   }
 }
 
-/// What commits took, collected from several threads.
+/// The times of commits, collected from several threads.
 final class Latencies: Sendable {
   private let all = Mutex<[Int]>([])
 

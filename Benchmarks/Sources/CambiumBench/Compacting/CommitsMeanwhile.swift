@@ -1,6 +1,6 @@
 import Cambium
 
-/// What durable commits of one record take while the store is compacted, and while it is not.
+/// The times of durable commits of one record while the store is compacted, and while it is not.
 struct CommitsMeanwhile {
   /// p50 and p99 in nanoseconds.
   struct Latency {
@@ -23,7 +23,7 @@ struct CommitsMeanwhile {
     let store = try RawStore(at: directory)
     let tree = try store.tree("entries")
     let commits = Commits(store: store, tree: tree, entries: entries)
-    // What the first ones take is nobody's matter.
+    // The times of the first ones do not count.
     _ = try commits.run(count / 10)
     without = Latency(try commits.run(count))
     let compactor = try RepeatingThread(each: .milliseconds(1)) { try store.compact() }
@@ -41,7 +41,7 @@ private struct Commits {
   let tree: RawTreeName
   let entries: EntryList
 
-  /// Commits so many records, one by one, and returns what each took, ascending.
+  /// Commits so many records, one by one, and returns their times, ascending.
   func run(_ count: Int) throws -> [Int] {
     var latencies: [Int] = []
     latencies.reserveCapacity(count)

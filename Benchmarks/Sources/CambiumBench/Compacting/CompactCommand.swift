@@ -1,14 +1,14 @@
 import ArgumentParser
 import BenchmarkReport
 
-/// Compactions, and copies without what is not needed.
+/// Compactions, and copies without garbage.
 struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
     abstract: "Stores give back the room of half of their records, or are copied without it.",
     discussion: """
       Every method gets a store of its own, into which the same records were put in one transaction, and from which \
-      half of them were removed, at random. The clock stops when what it made would survive a power cut. The first \
+      half of them were removed, at random. The clock stops when its result would survive a power cut. The first \
       method named is compared with each of the others. Then commits are timed while Cambium compacts, and while it \
       does not. Lists are separated by commas.
       """)

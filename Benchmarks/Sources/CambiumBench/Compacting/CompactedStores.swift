@@ -25,7 +25,7 @@ enum CompactedSQLite {
     try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  /// It does not flush what it makes.
+  /// It does not flush its result.
   static func vacuum(_ directory: String, into copy: String) throws {
     _ = unsafe mkdir(copy, 0o755)
     try connect(directory).run("VACUUM INTO '\(copy)/store.sqlite'")
@@ -34,7 +34,7 @@ enum CompactedSQLite {
 }
 
 enum CompactedLMDB {
-  /// It does not flush what it makes.
+  /// It does not flush its result.
   static func copy(_ directory: String, to copy: String) throws {
     _ = unsafe mkdir(copy, 0o755)
     var environment: OpaquePointer?

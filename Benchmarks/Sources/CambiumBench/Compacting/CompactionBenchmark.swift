@@ -54,7 +54,7 @@ struct CompactionBenchmark {
     }
     try prepare(method.engine, in: directory)
     let before = try diskUse(of: directory)
-    // What others left in the page cache must not come between.
+    // Remains of others in the page cache must not interfere.
     sync()
     let room = RoomWatch(scratch.path)
     let (round, _) = try Round.measure(storeIn: directory) {
@@ -100,10 +100,10 @@ struct CompactionBenchmark {
   }
 }
 
-/// What one round of one method took.
+/// The figures of one round of one method.
 struct CompactionRound {
   let seconds: Double
-  /// The bytes on the disk of the store, and of what became of it.
+  /// The bytes on the disk of the store, and of the result.
   let before: Int
   let after: Int
   /// How much more there was on the disk meanwhile, at most.
@@ -128,7 +128,7 @@ struct CompactionMeasurement {
   var anonymousGrowth: Int { Int(median(rounds.map { Double($0.anonymousGrowth) })) }
 }
 
-/// Watches how much more room is taken on a directory's medium while something runs, every two milliseconds.
+/// Watches how much more space is taken on a directory's disk while something runs, every two milliseconds.
 private final class RoomWatch: Sendable {
   private let directory: String
   private let start: Int

@@ -4,7 +4,7 @@ import Cambium
 /// The ways of giving room back that are compared.
 ///
 /// Each begins with a store from which half of the records were removed, closed and opened again, and has ended when
-/// what it made would survive a power cut: copies are flushed here, where the engine itself does not.
+/// its result would survive a power cut: copies are flushed here, where the engine itself does not.
 enum CompactionMethod: String, CaseIterable, ExpressibleByArgument, Codable {
   /// All of it, in place, while the store can be written to.
   case cambium
@@ -12,9 +12,9 @@ enum CompactionMethod: String, CaseIterable, ExpressibleByArgument, Codable {
   case cambiumSegments = "cambium-segments"
   /// A copy.
   case cambiumBackup = "cambium-backup"
-  /// In place. Nobody else can write.
+  /// In place. No other process can write.
   case sqliteVacuum = "sqlite-vacuum"
-  /// A copy. Nobody else can write.
+  /// A copy. No other process can write.
   case sqliteVacuumInto = "sqlite-vacuum-into"
   /// A copy, as `mdb_copy -c` makes it: without free pages, the others as they are.
   case lmdbCopy = "lmdb-copy"

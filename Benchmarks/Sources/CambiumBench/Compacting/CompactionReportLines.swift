@@ -1,6 +1,6 @@
 import BenchmarkReport
 
-/// What came of compactions, in words and as a table.
+/// The results of compactions, in words and as a table.
 struct CompactionReportLines {
   private let benchmark: CompactionBenchmark
   private let seed: UInt64

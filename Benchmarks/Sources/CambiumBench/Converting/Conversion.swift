@@ -26,7 +26,7 @@ enum Conversion: String, CaseIterable, ExpressibleByArgument {
 
   /// Converts once, and looks whether all of it is there.
   ///
-  /// - Throws: What went wrong, as the process says it; `ValidationError` of a wrong answer.
+  /// - Throws: The error in the process's words; `ValidationError` of a wrong answer.
   func round(
     of engine: ConvertingEngine, _ source: ShopDatabase, command: String, in directory: String
   ) throws -> ConversionRound {

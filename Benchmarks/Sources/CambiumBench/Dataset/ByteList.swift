@@ -1,4 +1,4 @@
-/// Byte strings of one length, back to back in memory: what engines are given, in the order in
+/// Byte strings of one length, back to back in memory: the input of engines, in the order in
 /// which they are given it, so that fetching the input costs each of them the same and little.
 struct ByteList: Sendable {
   /// Of each string; at least 8.

@@ -1,4 +1,4 @@
-/// The entries to be stored and what will be asked, the same bytes for each engine.
+/// The entries to be stored and the queries, the same bytes for each engine.
 ///
 /// Made of a seed. Both orders are copies, so that an engine that loads reads its input from front
 /// to back whichever order it comes in, as from a stream; nothing is copied once an engine runs.

@@ -5,7 +5,7 @@ struct EntryList: Sendable {
 
   var count: Int { keys.count }
 
-  /// What there is to be stored, without anything around it.
+  /// The bytes to be stored, without any overhead.
   var byteCount: Int { keys.byteCount + values.byteCount }
 
   func arranged(by order: [UInt32]) -> EntryList {

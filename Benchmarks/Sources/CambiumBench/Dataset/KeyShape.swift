@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What keys look like. In each shape they sort as their bytes do.
+/// The shape of keys. In each shape they sort as their bytes do.
 enum KeyShape: String, CaseIterable, ExpressibleByArgument, Codable {
   /// 16 random bytes, like a UUID.
   case random16

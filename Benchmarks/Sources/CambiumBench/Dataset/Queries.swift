@@ -1,4 +1,4 @@
-/// What is asked of a store, and the digest of the right answers.
+/// The queries of a store, and the digest of the right answers.
 struct Queries: Sendable {
   let keys: ByteList
   let expected: Digest

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What there is no peer's figure for, or no fair one: Cambium's own numbers, against the goals.
+/// Figures for which no peer has one, or no fair one: Cambium's own numbers, against the goals.
 struct EngineCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "engine",

@@ -164,7 +164,7 @@ extension EngineFigures {
     figures.note("a snapshot", time, .nanoseconds, durability: "read", goal: .atMost(100))
   }
 
-  /// What a point read takes, in random order, with a new snapshot for each hundred.
+  /// The time of a point read, in random order, with a new snapshot for each hundred.
   private func readNanoseconds(
     _ keys: [[UInt8]], _ store: RawStore, _ tree: RawTreeName
   ) throws -> Double {
@@ -186,7 +186,7 @@ extension EngineFigures {
 // MARK: Opening
 
 extension EngineFigures {
-  /// Opening what a killed process leaves with a log as full as it gets: a copy of the files while a store is
+  /// Opening the store that a killed process leaves with a log as full as it gets: a copy of the files while a store is
   /// open.
   mutating func measureOpening() throws {
     let (directory, store, tree) = try makeStore()

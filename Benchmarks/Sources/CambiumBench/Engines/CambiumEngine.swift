@@ -7,7 +7,7 @@ import Cambium
 /// - Reading: the file mapped; one cursor for ranges and the scan, one batch filled again and again.
 /// - Numbers are their eight bytes, big-endian.
 final class CambiumEngine: Engine {
-  /// Not released: what is in this working copy.
+  /// Not released: the version in this working copy.
   static let version = "as checked out"
 
   private let path: String

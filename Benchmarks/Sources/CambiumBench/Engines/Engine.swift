@@ -1,7 +1,7 @@
 /// A store after one engine, in an empty directory of its own, on one thread.
 ///
 /// A workload is one call, so calling through the protocol costs nothing that an operation would
-/// notice. What was found goes into a `Digest`, in the order asked; the caller compares it. The
+/// notice. Results go into a `Digest`, in the order asked; the caller compares it. The
 /// lists outlive the call, and the store is open, except where said.
 protocol Engine: AnyObject {
   /// The library's own version.
@@ -17,7 +17,7 @@ protocol Engine: AnyObject {
   /// together with it.
   func open() throws
 
-  /// Gives back all that `load` or `open` took. Nothing needs to be written any more. Also when
+  /// Releases all that `load` or `open` took. Nothing needs to be written any more. Also when
   /// nothing is open.
   func close()
 
@@ -35,7 +35,7 @@ protocol Engine: AnyObject {
   func scan() throws -> Digest
 }
 
-/// What an engine may know beforehand, for its settings.
+/// The facts that an engine may know beforehand, for its settings.
 struct StoreShape: Sendable {
   let keys: KeyShape
   /// Of all keys and values together.

@@ -28,7 +28,7 @@ enum EngineName: String, CaseIterable, ExpressibleByArgument, Codable {
     self != .lmdbSorted || workload == .loadShuffled
   }
 
-  /// Goals are Cambium's; the others are what it is measured by.
+  /// Goals are Cambium's; the others are its measure.
   var hasGoals: Bool {
     switch self {
     case .cambium: true

@@ -186,7 +186,7 @@ import CLMDB
   }
 }
 
-/// LMDB with entries sorted by its user: what plain puts lose, appending may win back.
+/// LMDB with entries sorted by its user: appending may win back the loss of plain puts.
 final class SortingLMDBEngine: LMDBEngine {
   override func load(_ entries: EntryList, arriving order: Arrival) throws {
     guard order == .shuffled else { return try super.load(entries, arriving: order) }

@@ -11,7 +11,7 @@ extension MDB_val {
 }
 
 extension RawSpan {
-  /// What LMDB returned: in its map, so until the end of the transaction.
+  /// The bytes that LMDB returned: in its map, so until the end of the transaction.
   @inline(__always)
   @_lifetime(immortal)
   init(_ value: MDB_val) {

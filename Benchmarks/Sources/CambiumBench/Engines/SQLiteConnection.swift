@@ -11,8 +11,8 @@ import CSQLite
   /// - Parameters:
   ///   - cacheSize: Of the page cache, in bytes.
   ///   - keys: The form of the keys that statements bind and read.
-  ///   - countsMemory: True if SQLite may count the bytes that it allocates, which can only be switched off before anybody
-  ///     uses it, as GRDB in the same process has.
+  ///   - countsMemory: True if SQLite may count the bytes that it allocates, which can only be switched off before any
+  ///     code uses it, as GRDB in the same process has.
   init(
     to path: String, cacheSize: Int, keys: KeyShape = .random16, countsMemory: Bool = false
   ) throws {

@@ -6,7 +6,7 @@ import CSQLite
 /// - Loading: one transaction, one prepared statement, a page cache that holds the whole store, and
 ///   `synchronous=FULL`. With the rollback journal, in which new pages have no entry: a write-ahead
 ///   log would hold every page once more, and took 1.4 to 2.2 times as long. `TRUNCATE`, because
-///   with `DELETE` nobody flushes the directory, and a journal that comes back undoes the commit.
+///   with `DELETE` the directory is not flushed, and a journal that comes back undoes the commit.
 /// - Reading: one transaction, prepared statements, the file mapped as far as SQLite maps (2 GiB).
 /// - Without mutexes (`SQLITE_OPEN_NOMUTEX`) and without counting memory.
 final class SQLiteEngine: Engine {

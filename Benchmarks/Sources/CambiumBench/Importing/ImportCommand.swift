@@ -10,8 +10,8 @@ struct ImportCommand: ParsableCommand {
       Cambium's importRecords(…), which finds each record by its key, against SQLite's INSERT … ON CONFLICT (id) DO UPDATE, \
       prepared, each in one transaction. Both get the same Swift structs of eight fields, in an order that is not that of \
       the keys. The clock stops when the store is closed and all debts are paid. Every byte of every record is compared \
-      afterwards. Ratios are of Cambium to SQLite, with what they are to be in brackets; those of CPU are of the processor \
-      time of all threads, which changes less with who else uses the machine.
+      afterwards. Ratios are of Cambium to SQLite, with their goals in brackets; those of CPU are of the processor \
+      time of all threads, which changes less with other users of the machine.
       """)
 
   enum Indexes: String, CaseIterable, ExpressibleByArgument {

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// An import of records of which every second one is in the store already. Times are per imported record.
 enum ImportWorkload: String, CaseIterable, ExpressibleByArgument {
-  /// Those that are stored differ from what is imported, so each of them is written.
+  /// Those that are stored differ from those that are imported, so each of them is written.
   case changed
   /// Those that are stored are as they are imported, as when a source is imported again.
   case unchanged
@@ -77,7 +77,7 @@ protocol ImportEngine: AnyObject {
   /// Opens the store, and creates it if there is none.
   func open() throws
 
-  /// Pays all debts, and releases what `open` took.
+  /// Pays all debts, and releases the resources of `open`.
   func close() throws
 
   /// Inserts new records in one transaction.

@@ -1,4 +1,4 @@
-/// What an engine answered, in 16 bytes: equal answers in equal order have equal digests.
+/// The digest of an engine's answers, in 16 bytes: equal answers in equal order have equal digests.
 ///
 /// Each engine feeds its answers to it, so each touches the first and the last bytes of every key
 /// and value it returns and pays the same for that, about a nanosecond.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// The bytes of medium that the files in a directory take, by the blocks they hold: neither what is
+/// The disk space of the files in a directory, by the blocks they hold: neither parts that are
 /// reserved past a file's end nor its holes can hide.
 func diskUse(of directory: String) throws -> Int {
   try FileManager.default.subpathsOfDirectory(atPath: directory).reduce(0) { sum, name in

@@ -1,7 +1,7 @@
 import BenchmarkReport
 import FoundationEssentials
 
-/// What the figures were measured on.
+/// The machine that the figures were measured on.
 enum Machine {
   static var processor: String {
     let name = contents("/proc/cpuinfo").split(separator: "\n")

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Watches how far this process's anonymous memory grows while something runs.
 ///
-/// Looks every five milliseconds, so what is taken and given back between two looks is missed.
+/// Looks every five milliseconds, so memory that is taken and released between two looks is missed.
 final class MemoryWatch: Sendable {
   private let start: Int
   private let highest: Mutex<Int>

@@ -4,13 +4,13 @@ import Glibc
 
 /// This process's memory as the kernel counts it, in bytes. Zero if there is no `/proc`.
 enum ProcessMemory {
-  /// Not backed by a file: what a process has asked for.
+  /// Not backed by a file: the memory that a process has requested.
   static var anonymous: Int { status("RssAnon") }
 
   /// The most that was resident since `restartPeak`. Pages of mapped files count.
   static var peakResident: Int { status("VmHWM") }
 
-  /// Gives freed memory back to the kernel, so that nobody grows into what another left, and begins
+  /// Gives freed memory back to the kernel, so that no engine reuses memory of another, and begins
   /// a new peak. Where the kernel cannot do that, the peak is that of the whole run.
   static func restartPeak() {
     malloc_trim(0)

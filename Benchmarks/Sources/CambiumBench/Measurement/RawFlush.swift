@@ -6,7 +6,7 @@ enum RawFlush {
   private static let blockSize = 4096
   private static let blockCount = 4096
 
-  /// What each of `count` flushes took, in nanoseconds and ascending.
+  /// The time of each of `count` flushes, in nanoseconds and ascending.
   static func measure(_ count: Int, in directory: String) throws -> [Int] {
     let descriptor = unsafe open("\(directory)/flushed", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     defer { close(descriptor) }

@@ -1,8 +1,8 @@
-/// What one round took.
+/// The figures of one round.
 struct Round {
   let seconds: Double
   let peakResident: Int
-  /// Of anonymous memory, above what there was before.
+  /// Of anonymous memory, above that from before.
   let anonymousGrowth: Int
   let bytesOnDisk: Int
 }

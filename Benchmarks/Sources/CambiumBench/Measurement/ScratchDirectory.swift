@@ -8,7 +8,7 @@ final class ScratchDirectory {
   let path: String
   private let interruptions: [any DispatchSourceSignal]
 
-  /// Makes a directory in `parent`, and so on that directory's medium.
+  /// Makes a directory in `parent`, and so on that directory's disk.
   init(in parent: String) throws {
     let path = "\(parent)/cambium-bench-\(getpid())"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

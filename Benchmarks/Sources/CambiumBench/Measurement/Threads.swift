@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Threads of the operating system's: a commit blocks, and tasks share as many threads as there are
 /// cores.
-/// - Throws: what `body` threw first.
+/// - Throws: the first error of `body`.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) throws -> Void) throws {
   if count == 1 { return try body(0) }
   let failure = FirstFailure()
@@ -31,7 +31,7 @@ final class RepeatingThread: @unchecked Sendable {
     let milliseconds = max(1, Int(delay / .milliseconds(1)))
     thread = startThread { [self] in
       while !isEnding.load(ordering: .relaxed) {
-        // In short steps, so that nobody waits long for its end.
+        // In short steps, so that its end is not delayed.
         for _ in 0..<(milliseconds + 9) / 10 where !isEnding.load(ordering: .relaxed) {
           sleepMilliseconds(min(milliseconds, 10))
         }
@@ -40,7 +40,7 @@ final class RepeatingThread: @unchecked Sendable {
     }
   }
 
-  /// - Throws: what `body` threw first.
+  /// - Throws: the first error of `body`.
   func check() throws { try failure.rethrow() }
 
   /// Returns when `body` runs no more.

@@ -6,10 +6,10 @@ import Glibc
 /// Not `write_bytes` of `/proc/self/io`: where files are cached in large folios it counts a whole folio,
 /// megabytes, for each block of it that becomes dirty.
 struct WrittenBytes {
-  /// By this process in calls that write (`wchar` in `/proc/self/io`). What is written in maps is not in it, nor
-  /// what the file system adds.
+  /// By this process in calls that write (`wchar` in `/proc/self/io`). Writes in maps are not in it, nor
+  /// writes that the file system adds.
   let inCalls: Int
-  /// To the device that a directory lies on, by whichever process, the file system's journal included; nil
+  /// To the device that a directory lies on, by any process, the file system's journal included; nil
   /// where there is no such device.
   let onDevice: Int?
 

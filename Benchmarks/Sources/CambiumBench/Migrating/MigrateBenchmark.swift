@@ -23,7 +23,7 @@ struct MigrateBenchmark {
     try load(base)
   }
 
-  /// Removes what all migrations begin with.
+  /// Removes the stores that all migrations begin with.
   func finish() throws { try scratch.removeDirectory(base) }
 
   // MARK: Measuring
@@ -59,7 +59,7 @@ struct MigrateBenchmark {
     return scan
   }
 
-  /// What the disk takes for so many bytes.
+  /// The time that the disk takes for so many bytes.
   private func writeSequentially(_ byteCount: Int, _ path: String) throws -> Double {
     let noise = BlobContents.noise(16 << 20, seed: options.seed)
     let mebibytes = max(1, byteCount >> 20)
@@ -144,7 +144,7 @@ struct MigrateBenchmark {
   }
 }
 
-/// A store is not of the version that it was migrated to, so what that took means nothing.
+/// A store is not of the version that it was migrated to, so its time means nothing.
 struct NotMigrated: Error, CustomStringConvertible {
   let workload: MigrateWorkload
 

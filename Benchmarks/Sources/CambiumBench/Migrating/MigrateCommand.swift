@@ -9,7 +9,7 @@ struct MigrateCommand: ParsableCommand {
     discussion: """
       Every change is durable when the clock stops; SQLite's log is then in its database, and Cambium's \
       migration is published. Changes that SQLite makes without touching a row are shown as they are. Ratios are \
-      of Cambium to SQLite, with what they are to be in brackets.
+      of Cambium to SQLite, with their goals in brackets.
       """)
 
   @Option(help: "How many records.")

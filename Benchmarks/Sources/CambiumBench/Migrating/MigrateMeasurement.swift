@@ -1,6 +1,6 @@
 import BenchmarkReport
 
-/// What one change took, by round, in seconds.
+/// The time of one change, by round, in seconds.
 struct MigrateMeasurement {
   let workload: MigrateWorkload
   let records: Int
@@ -13,7 +13,7 @@ struct MigrateMeasurement {
   var best: [Double] = []
   /// SQLite's way for every change that it has no statement for.
   var copy: [Double] = []
-  /// What the disk takes to write as many bytes as the store has; empty if no row has to be written.
+  /// The time that the disk takes to write as many bytes as the store has; empty if no row has to be written.
   var disk: [Double] = []
 
   init(workload: MigrateWorkload, records: Int, storeSize: Int) {

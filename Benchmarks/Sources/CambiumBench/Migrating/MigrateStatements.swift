@@ -50,7 +50,7 @@ extension MigrateWorkload {
     }
   }
 
-  /// A copy to a table with one more column: what every change takes that SQLite has no statement for.
+  /// A copy to a table with one more column: the way to make every change for which SQLite has no statement.
   static var copying: [[String]] {
     [
       copy(

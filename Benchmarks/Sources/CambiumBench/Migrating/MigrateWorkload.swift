@@ -14,7 +14,7 @@ enum MigrateWorkload: String, CaseIterable, Sendable, ExpressibleByArgument {
   case transform
   /// Each record is made two, by a closure with the types of both versions.
   case split
-  /// The same, by a closure without types.
+  /// The conversion by a closure without types.
   case splitUntyped = "split-untyped"
   /// All of add, rename, remove, require and widen, in one version each.
   case chain

@@ -1,6 +1,6 @@
 import Cambium
 
-/// What is migrated, in its first version: eight fields.
+/// The record that is migrated, in its first version: eight fields.
 struct MigratedItem: Record {
   var id: Int
   var name: String
@@ -50,7 +50,7 @@ private enum Transforming: Changing { static let workload = MigrateWorkload.tran
 private enum Splitting: Changing { static let workload = MigrateWorkload.split }
 private enum Chaining: Changing { static let workload = MigrateWorkload.chain }
 
-/// What a split makes beside the item.
+/// The record that a split makes beside the item.
 private struct Place: Record {
   var id: Int
   var city: String
@@ -107,7 +107,7 @@ extension MigrateWorkload {
     return StoreModel(version: version, records: isSplit ? [type, Place.self] : [type])
   }
 
-  /// What the program says of its steps.
+  /// The program's migration steps.
   var steps: [MigrationStep] {
     switch self {
     case .transform:

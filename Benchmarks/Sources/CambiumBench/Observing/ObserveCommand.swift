@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What observers cost those who write: Cambium's own figures, against the goals.
+/// The cost of observers for writers: Cambium's own figures, against the goals.
 struct ObserveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "observe",

@@ -10,7 +10,7 @@ struct ObserveFigures {
   private let roundCount: Int
   private let seed: UInt64
   private(set) var figures: OwnFigures
-  /// How many changes were waited for: each makes another value, since what stays the same is no change.
+  /// How many changes were waited for: each makes another value, since an equal value is no change.
   private var awaited = 0
 
   private let path: String
@@ -40,7 +40,7 @@ struct ObserveFigures {
   private var inStore: String { "\(Figures.grouped(items.count)) records" }
 }
 
-// MARK: What they cost
+// MARK: Costs
 
 extension ObserveFigures {
   /// An observer that takes everything in as it comes, and one that never asks.
@@ -95,7 +95,7 @@ extension ObserveFigures {
       setting: "\(Figures.grouped(count)) observers, \(inStore)", costs, goal: .atMost(10))
   }
 
-  /// Commits a change of a record, and waits until somebody was told of one: what is measured then has an observer.
+  /// Commits a change of a record, and waits until an observer was told of one: measurements then have an observer.
   private mutating func change(_ item: Item, until told: AsyncStream<Void>) async throws {
     awaited += 1
     var item = item
@@ -106,7 +106,7 @@ extension ObserveFigures {
     for await _ in told { break }
   }
 
-  /// What a commit of one record takes, relaxed: then it is not the flush that is measured.
+  /// The time of a relaxed commit of one record: then it is not the flush that is measured.
   private func nanoseconds(of range: Range<Int>, _ round: Int) throws -> Double {
     var random = SplitMix64(seed: seed &+ UInt64(round))
     let start = ContinuousClock.now
@@ -122,7 +122,7 @@ extension ObserveFigures {
 // MARK: How soon they are told
 
 extension ObserveFigures {
-  /// From the return of a commit to the change in the hands of who waits for it.
+  /// From the return of a commit to the change in the hands of the waiting task.
   mutating func measureLatency() async throws {
     let changes = try store.changes(of: Item.self, key: items[0].id)
     let (moments, told) = AsyncStream.makeStream(of: ContinuousClock.Instant.self)
@@ -151,7 +151,7 @@ extension ObserveFigures {
 // MARK: Another process
 
 extension ObserveFigures {
-  /// A look at the log of who only reads, where nothing is new: what observing there costs, fifty times a second.
+  /// A reader's look at the log, where nothing is new: what observing there costs, fifty times a second.
   mutating func measureLooks() throws {
     try store.flush()
     var options = StoreOptions()

@@ -8,7 +8,7 @@ struct QueryCommand: ParsableCommand {
     abstract: "Queries by index, by scan, sorted, counted, added up, against GRDB and SQLite.",
     discussion: """
       All engines have the same records and the same indexes, and give Swift structs back; every answer \
-      is compared. Ratios are of Cambium to each of the others, with what it is to be in brackets.
+      is compared. Ratios are of Cambium to each of the others, with the goal in brackets.
       """)
 
   @Option(help: "How many records.")

@@ -1,4 +1,4 @@
-/// The questions in SQL, with the values to be bound. The same for GRDB and for SQLite alone.
+/// The questions in SQL, with the values to be bound. They serve GRDB and SQLite alone.
 enum QueryStatements {
   enum Value {
     case text(String)
@@ -19,7 +19,7 @@ enum QueryStatements {
     switch workload {
     case .equality: "SELECT * FROM person WHERE name = ?"
     case .range: "SELECT * FROM person WHERE joined >= ? AND joined < ?"
-    // What SQLite's documentation makes of LIKE with a prefix, where an index serves it.
+    // LIKE with a prefix as SQLite's documentation transforms it, if an index serves it.
     case .prefix: "SELECT * FROM person WHERE name >= ? AND name < ?"
     case .compound: "SELECT * FROM person WHERE city = ? AND score >= ? AND score < ?"
     case .orderedTop: "SELECT * FROM person WHERE joined < ? ORDER BY joined DESC, id LIMIT 20"

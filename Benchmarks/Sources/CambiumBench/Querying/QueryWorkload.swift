@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What is asked, with a number that each time is another.
+/// A query, with a number that differs each time.
 enum QueryWorkload: String, CaseIterable, ExpressibleByArgument {
   case equality, range, prefix, compound
   case orderedTop = "ordered-top-20"
@@ -20,7 +20,7 @@ enum QueryWorkload: String, CaseIterable, ExpressibleByArgument {
     }
   }
 
-  /// What Cambium is to be, in times of the engine.
+  /// Cambium's goal, in times of the engine.
   func goal(over engine: QueryEngineName) -> Double? {
     switch (self, engine) {
     case (.equality, .grdb), (.range, .grdb), (.prefix, .grdb), (.compound, .grdb),
@@ -39,7 +39,7 @@ enum QueryEngineName: String, CaseIterable, ExpressibleByArgument {
   case cambium, grdb, sqlite
 }
 
-/// What an engine answered, so that answers can be compared.
+/// The answer of an engine, so that answers can be compared.
 struct QueryAnswer: Equatable {
   var count = 0
   /// Of the identifiers, or of the numbers that were asked for.

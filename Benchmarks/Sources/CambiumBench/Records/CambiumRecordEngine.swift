@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// Cambium, as a program uses it that knows nothing but its public interface.
 final class CambiumRecordEngine: RecordEngine {
-  /// Not released: what is in this working copy.
+  /// Not released: the version in this working copy.
   static let version = "as checked out"
 
   static func promise(of durability: CommitDurability) -> String {

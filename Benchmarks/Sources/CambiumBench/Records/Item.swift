@@ -13,7 +13,7 @@ struct Item: Codable, Hashable, Identifiable, Sendable {
 }
 
 extension Item {
-  /// What an update makes of it: of the two secondary indexes, it changes the title's.
+  /// The item after an update: of the two secondary indexes, it changes the title's.
   var updated: Item {
     var item = self
     item.title += "+"
@@ -22,7 +22,7 @@ extension Item {
     return item
   }
 
-  /// What its values take, written one after the other.
+  /// The size of its values, written one after the other.
   var byteCount: Int {
     16 + 3 * 8 + 1 + title.utf8.count + body.utf8.count + (note?.utf8.count ?? 0)
   }

@@ -1,15 +1,15 @@
 import FoundationEssentials
 
-/// The records to be stored and what will be asked, the same for each engine. Made of a seed.
+/// The records to be stored and the queries, the same for each engine. Made of a seed.
 struct ItemDataset: Sendable {
   let keyOrder: CommitKeyOrder
   /// In the order in which they are inserted.
   let items: [Item]
   /// Of records at random positions.
   let fetched: [UUID]
-  /// What updates replace, in random order: half of the records, with what they are then.
+  /// The records that updates replace, in random order: half of them, with their new values.
   let updates: [Item]
-  /// What is deleted, in random order: half of the records, as they are after the updates.
+  /// The records that are deleted, in random order: half of the records, as they are after the updates.
   let deletions: [Item]
   let expected: Expected
 
@@ -52,7 +52,7 @@ struct ItemDataset: Sendable {
     self.expected = expected
   }
 
-  /// What the records' values take, written one after the other.
+  /// The size of the records' values, written one after the other.
   var byteCount: Int { items.reduce(0) { $0 + $1.byteCount } }
 }
 

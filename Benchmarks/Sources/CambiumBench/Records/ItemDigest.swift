@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// What an engine answered, in 16 bytes: the same records, in whichever order, have equal digests.
+/// The digest of an engine's answers, in 16 bytes: the same records, in whichever order, have equal digests.
 struct ItemDigest: Hashable, Sendable {
   private var sum: UInt64 = 0
   private(set) var count = 0
 }
 
 extension ItemDigest {
-  /// Adds a record by all that is in it but its strings' bytes, of which there are only the numbers: what each
-  /// engine pays within the clock.
+  /// Adds a record by all its values, of strings only the lengths: the work that each
+  /// engine does within the clock.
   @inline(__always)
   mutating func add(_ item: Item) {
     var bits = Self.bits(of: item)

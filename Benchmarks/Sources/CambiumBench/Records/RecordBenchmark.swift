@@ -1,7 +1,7 @@
 /// Workloads on one set of records, in which engines take turns.
 ///
 /// In each round the engines do one workload after the other, and in each round another engine begins.
-/// Insertions begin with empty stores; what follows continues with what the last of them left.
+/// Insertions begin with empty stores; later workloads continue with the store of the last of them.
 struct RecordBenchmark {
   let dataset: ItemDataset
   let setting: RecordSetting
@@ -133,7 +133,7 @@ struct RecordBenchmark {
   }
 }
 
-/// What is the same for all engines and workloads of a benchmark.
+/// The settings of all engines and workloads of a benchmark.
 struct RecordSetting: Sendable {
   let durability: CommitDurability
   let isIndexed: Bool
@@ -141,7 +141,7 @@ struct RecordSetting: Sendable {
   let relaxedDelay: Duration
 }
 
-/// An engine's answer was not what the dataset says, so its figures mean nothing.
+/// An engine's answer differed from the dataset, so its figures mean nothing.
 struct WrongRecords: Error, CustomStringConvertible {
   let engine: RecordEngineName
   let workload: RecordWorkload

@@ -5,7 +5,7 @@ import FoundationEssentials
 protocol RecordEngine: AnyObject {
   static var version: String { get }
 
-  /// What a write has promised when it returns.
+  /// The promise of a write when it returns.
   static func promise(of durability: CommitDurability) -> String
 
   /// Prepares without touching the disk.
@@ -14,8 +14,8 @@ protocol RecordEngine: AnyObject {
   /// Opens the store, and creates it if there is none.
   func open() throws
 
-  /// Pays all debts, so that everything would survive a power cut and nothing is left to be done, and gives
-  /// back all that `open` took. Also when nothing is open.
+  /// Pays all debts, so that everything would survive a power cut and nothing is left to be done, and releases
+  /// all that `open` took. Also when nothing is open.
   func close() throws
 
   /// Inserts new records, each in a transaction of its own.

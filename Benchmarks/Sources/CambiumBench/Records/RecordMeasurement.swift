@@ -1,10 +1,10 @@
-/// What one round took.
+/// The figures of one round.
 struct RecordRound {
-  /// All of it; of what writes, with the payment of debts at closing.
+  /// All of it; for writes, with the payment of debts at closing.
   let seconds: Double
   /// Of these, before closing.
   let secondsOpen: Double
-  /// Of all the process's threads: what does not change with who else uses the machine.
+  /// Of all the process's threads: it does not change with other users of the machine.
   let processorSeconds: Double
   /// Afterwards.
   let bytesOnDisk: Int

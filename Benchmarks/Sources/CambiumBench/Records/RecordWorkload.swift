@@ -1,7 +1,7 @@
 import ArgumentParser
 import BenchmarkReport
 
-/// What is done to a store of records while the clock runs. Times are per record.
+/// The work on a store of records while the clock runs. Times are per record.
 enum RecordWorkload: String, CaseIterable, ExpressibleByArgument, Codable {
   /// New records into an empty store, each in a transaction of its own.
   case insertEach = "insert-each"
@@ -13,7 +13,7 @@ enum RecordWorkload: String, CaseIterable, ExpressibleByArgument, Codable {
   case insertBatches = "insert-batches"
   /// Records by key, in random order, all from one state.
   case fetch = "fetch"
-  /// The same, each from the newest state.
+  /// Records by key, in random order, each from the newest state.
   case fetchEach = "fetch-each"
   case scan = "scan"
   /// Half of the records, in random order, so many in a transaction.
@@ -69,7 +69,7 @@ extension RecordWorkload {
     }
   }
 
-  /// Does it, on a store that is open; what was read, if anything.
+  /// Does it, on a store that is open; returns the records read, if any.
   func run(
     _ dataset: ItemDataset, _ size: RecordWorkloadSize, on engine: any RecordEngine
   ) throws -> ItemDigest? {
@@ -90,7 +90,7 @@ extension RecordWorkload {
     return nil
   }
 
-  /// The digest of the right answers; of what writes, of all records afterwards, with every byte.
+  /// The digest of the right answers; for writes, of all records afterwards, with every byte.
   func expected(in dataset: ItemDataset, _ size: RecordWorkloadSize) -> ItemDigest {
     switch self {
     case .fetch, .fetchEach: return dataset.expected.fetched

@@ -119,7 +119,7 @@ struct RecordsCommand: ParsableCommand {
       "checked, and after each workload that writes, every byte of every record in the store opened anew.",
       "The clock of what writes stops when the store is closed and all debts are paid; the shares of the",
       "time before closing are in the order of the engines. Reads are from memory, after an untimed pass.",
-      "CPU is the processor time of all threads, which changes less with who else uses the machine.",
+      "CPU is the processor time of all threads, which changes less with other users of the machine.",
       "",
       "What a write promises:",
     ])

@@ -53,7 +53,7 @@ extension Trip: Record {
   }
 }
 
-/// A book whose author is a number with an index, which nobody checks.
+/// A book whose author is a number with an index, which is not checked.
 struct PlainBook: Record, Codable {
   var id: Int
   var title: String
@@ -72,7 +72,7 @@ final class CambiumRelateEngine: RelateEngine {
   private let store: PersistentStore
   private let isPlain: Bool
 
-  /// - Parameter isPlain: True if books are of the kind whose author nobody checks.
+  /// - Parameter isPlain: True if books are of the kind whose author is not checked.
   init(directory: String, isPlain: Bool) throws {
     self.isPlain = isPlain
     store = try .relaxed(

@@ -8,8 +8,8 @@ struct RelateCommand: ParsableCommand {
     abstract: "Checked references, reads along them, and deletions by rules, against GRDB.",
     discussion: """
       GRDB has foreign_keys = ON and indexes on its child keys; both engines write their log without flushing \
-      it. Primary keys are integers, which are SQLite's row numbers. Ratios are of Cambium to GRDB, with what they \
-      are to be in brackets.
+      it. Primary keys are integers, which are SQLite's row numbers. Ratios are of Cambium to GRDB, with their \
+      goals in brackets.
       """)
 
   @Option(help: "How many books; a tenth as many authors.")

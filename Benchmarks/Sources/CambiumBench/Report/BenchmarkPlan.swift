@@ -1,9 +1,9 @@
 import BenchmarkReport
 
-/// What a report runs, in this order: each step a command with its arguments, in a process of its own.
+/// The steps of a report, in this order: each step a command with its arguments, in a process of its own.
 ///
 /// The whole run has stores of at least a million records where figures are about the disk or the caches, so that
-/// what is written goes through folds, checkpoints and compactions. The quick one shows that everything works.
+/// writes go through folds, checkpoints and compactions. The quick one shows that everything works.
 enum BenchmarkPlan {
   static func steps(isQuick: Bool) -> [PlannedStep] { isQuick ? quick : whole }
 
@@ -11,7 +11,7 @@ enum BenchmarkPlan {
   private static let recordWrites =
     "insert-each,save-each,insert-once,insert-batches,update,delete"
 
-  // LMDB's relaxed commits that lose no more than the last one flush too, and would take minutes for what others
+  // LMDB's relaxed commits that lose no more than the last one flush too, and would take minutes for work that others
   // do in seconds: there, only those without any flush take part.
   private static let whole: [PlannedStep] = [
     step("tree", "tree --records 1000000 --rounds 3"),

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A program as a process of its own, often this one once more: neither a crash nor what it leaves in memory touches
+/// A program as a process of its own, often this one once more: neither a crash nor its memory touches
 /// others.
 enum ChildProcess {
   struct End {
@@ -55,7 +55,7 @@ enum ChildProcess {
 
   // MARK: Its end
 
-  /// Looks every 50 milliseconds, which nobody who is measured will notice.
+  /// Looks every 50 milliseconds, which the measured process will not notice.
   private static func wait(
     for child: pid_t, until deadline: ContinuousClock.Instant?
   ) throws -> (status: Int32, usage: rusage, isLate: Bool) {
@@ -81,7 +81,7 @@ enum ChildProcess {
     return reason(in: text).map { "\(end): \($0)" } ?? end
   }
 
-  /// The line of what it said that says most.
+  /// The most telling line of its output.
   private static func reason(in text: String) -> String? {
     let lines = text.split(separator: "\n").map(String.init)
     return lines.first { $0.contains("Error: ") || $0.contains("Fatal error") }

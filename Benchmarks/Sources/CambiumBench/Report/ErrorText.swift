@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a child says on its standard error: kept in a file without a name, so that it can be said again in the
+/// The standard error of a child: kept in a file without a name, so that it can be said again in the
 /// report.
 @safe final class ErrorText {
   private let file: UnsafeMutablePointer<FILE>

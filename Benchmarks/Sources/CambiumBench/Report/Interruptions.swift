@@ -1,8 +1,8 @@
 import Dispatch
 import Glibc
 
-/// Passes on to a child what asks this process to end, and then ends: otherwise the child would measure on for
-/// nobody.
+/// Passes on to a child the signals that end this process, and then ends: otherwise the child would measure on in
+/// vain.
 struct Interruptions {
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
   private let sources: [any DispatchSourceSignal]

@@ -14,9 +14,9 @@ struct OwnFigures {
   }
 
   /// - Parameters:
-  ///   - setting: In what the figure was taken.
-  ///   - durability: What is promised to those who write, if anybody does.
-  ///   - remark: What stands after the figure.
+  ///   - setting: The setting that the figure was taken in.
+  ///   - durability: The promise to writers, if there are any.
+  ///   - remark: The text after the figure.
   mutating func note(
     _ name: String, setting: String = "", _ figure: Double, _ unit: FigureUnit,
     durability: String, goal: Goal? = nil, remark: String = ""

@@ -16,7 +16,7 @@ struct Progress {
 
   func clear() { write("") }
 
-  /// In place of what stood there.
+  /// In place of the line before.
   private func write(_ line: String) {
     guard isTerminal else { return }
     let text = "\r\u{1B}[K\(line)"

@@ -68,7 +68,7 @@ struct ReportCommand: ParsableCommand {
 
   // MARK: Measuring
 
-  /// Results are on disk after each thing that was measured, so that an interrupted run leaves what it had.
+  /// Results are on disk after each measurement, so that an interrupted run leaves its results.
   private func measure() throws -> ReportFile {
     let path = "\(output)/\(ReportFiles.results)"
     try ReportFile([.run(description)]).write(to: path)

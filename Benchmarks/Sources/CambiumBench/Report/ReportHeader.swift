@@ -1,6 +1,6 @@
 import BenchmarkReport
 
-/// What a reader must know before the figures: the machine, the versions, and what is compared.
+/// The facts before the figures: the machine, the versions, and the compared engines.
 struct ReportHeader {
   let engines: [EngineName]
   let roundCount: Int

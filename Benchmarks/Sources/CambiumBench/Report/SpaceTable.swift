@@ -1,6 +1,6 @@
 import BenchmarkReport
 
-/// What the stores and the loading of them took.
+/// The space of the stores, and the memory for loading them.
 struct SpaceTable {
   let measurements: [Measurement]
   let engines: [EngineName]

@@ -9,7 +9,7 @@ struct TextCommand: ParsableCommand {
     discussion: """
       Texts are made of 30,000 words by the seed, each as often as words of a language are (Zipf's law). \
       Both engines give Swift structs back, and every answer is compared. Ratios are of Cambium to SQLite, with \
-      what it is to be in brackets.
+      the goal in brackets.
       """)
 
   @Option(help: "How many texts.")

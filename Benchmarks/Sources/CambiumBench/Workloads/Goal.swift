@@ -23,7 +23,7 @@ extension Goal {
     engine.hasGoals ? .atMost(1.05) : nil
   }
 
-  /// What a load takes of memory beyond its input, in MiB.
+  /// The memory of a load beyond its input, in MiB.
   static func loadMemory(of engine: EngineName) -> Goal? {
     engine.hasGoals ? .atMost(64) : nil
   }

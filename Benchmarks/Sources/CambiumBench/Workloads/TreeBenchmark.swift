@@ -1,7 +1,7 @@
 /// Workloads on one dataset, in which engines take turns.
 ///
 /// In each round every engine does a workload once, and each round begins with another engine, so
-/// that a machine that changes its speed, or what one leaves in the caches, falls on all alike.
+/// that a machine that changes its speed, or the remains of one in the caches, falls on all alike.
 struct TreeBenchmark {
   let dataset: Dataset
   let engines: [EngineName]
@@ -139,7 +139,7 @@ struct TreeBenchmark {
   }
 }
 
-/// An engine's answer was not what the dataset says, so its figures mean nothing.
+/// An engine's answer differed from the dataset, so its figures mean nothing.
 struct WrongAnswer: Error, CustomStringConvertible {
   let engine: EngineName
   let workload: Workload

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What is measured. Times are per operation: an entry, a key that is looked up, or a range.
+/// The measured work. Times are per operation: an entry, a key that is looked up, or a range.
 enum Workload: String, CaseIterable, ExpressibleByArgument, Codable {
   case loadSorted = "load-sorted"
   case loadShuffled = "load-shuffled"
@@ -17,7 +17,7 @@ enum Workload: String, CaseIterable, ExpressibleByArgument, Codable {
 
   var isLoad: Bool { self == .loadSorted || self == .loadShuffled }
 
-  /// What has been promised when the clock stops.
+  /// The promise that holds when the clock stops.
   var durability: Durability { isLoad ? .flushed : .read }
 
   var summary: String {
@@ -52,7 +52,7 @@ extension Workload {
     }
   }
 
-  /// The digest of the right answers; for loads, of what a scan must find afterwards.
+  /// The digest of the right answers; for loads, of the entries that a scan must find afterwards.
   func expectedDigest(in dataset: Dataset) -> Digest {
     switch self {
     case .loadSorted, .loadShuffled, .scan: dataset.everything
