@@ -134,7 +134,7 @@ private final class FieldValues<Subject: Record> {
       return try unsafe withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) {
         buffer throws(StoreError) in
         guard let memory = buffer.baseAddress else {
-          preconditionFailure("room for one is somewhere")
+          preconditionFailure("an allocation of one value has an address")
         }
         let property = UnsafeMutableRawPointer(memory)
         if place.isInKey {

@@ -127,7 +127,7 @@ extension RecordPlan {
     return try unsafe withUnsafeTemporaryAllocation(of: Subject.self, capacity: 1) {
       buffer throws(StoreError) in
       guard let memory = buffer.baseAddress else {
-        preconditionFailure("room for one is somewhere")
+        preconditionFailure("an allocation of one value has an address")
       }
       try unsafe read(UnsafeMutableRawPointer(memory), key: key, row: row, blobs: blobs)
       return unsafe memory.move()

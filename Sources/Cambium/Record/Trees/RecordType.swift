@@ -229,7 +229,7 @@ extension RecordType {
 
   private func checkOwnValidations(_ record: Subject) throws(StoreError) {
     for (text, holds) in validations where !holds(record) {
-      throw .invalidValue(record: self.record.name, field: nil, reason: "not so: \(text)")
+      throw .invalidValue(record: self.record.name, field: nil, reason: "not met: \(text)")
     }
   }
 }

@@ -1,9 +1,9 @@
 /// Checks that every checked reference leads to an existing record, or to one that a salvage knows to be lost (K4).
 ///
-/// The entries of a reference's way back are read in their order, which is that of the records that it leads to; so both
-/// are read from the beginning to the end, side by side.
+/// The entries of a reference's reverse index are read in their order, which is that of the records that it leads to;
+/// so both are read from the beginning to the end, side by side.
 ///
-/// - Complexity: reads all entries of ways back, and the rows that they lead to.
+/// - Complexity: reads all entries of reverse indexes, and the rows that they lead to.
 struct RelationCheck {
   private let trees: TreeAccess
   /// The highest number of faults; nil if references are counted, and none is a fault.
@@ -52,7 +52,7 @@ struct RelationCheck {
 
   /// Counts the references of one relation that lead nowhere.
   ///
-  /// - Parameter watch: Called for each entry of the way back.
+  /// - Parameter watch: Called for each entry of the reverse index.
   /// - Throws: `.corrupt`, `.io`; rethrows errors of `watch`.
   static func dangling(
     _ link: Link, in trees: TreeAccess, watch: @escaping () throws(StoreError) -> Void

@@ -368,7 +368,7 @@ extension Link {
     }
   }
 
-  /// The tree that has the way back; nil if all rows have to be read.
+  /// The tree of the reverse index; nil if all rows have to be read.
   private var tree: TreeSlot? {
     switch way {
     case .prefix(_, _, let tree), .exact(_, _, let tree): tree
@@ -376,7 +376,7 @@ extension Link {
     }
   }
 
-  /// - Parameter cursor: A cursor in the tree of the way back; nil for another one.
+  /// - Parameter cursor: A cursor in the tree of the reverse index; nil for another one.
   /// - Returns: True if they came in the order of the index's parts.
   private func forEachSource(
     to key: RawSpan, in trees: TreeAccess, _ cursor: CursorAccess?, backward isBackward: Bool,
@@ -450,7 +450,7 @@ extension Link {
     return Double(entries) / Double(max(1, records))
   }
 
-  /// The number of rows that have to be read to find the way back; 0 if there is an index.
+  /// The number of rows that have to be read without a reverse index; 0 if there is one.
   func rowsRead(in trees: TreeAccess) throws(StoreError) -> Int {
     if let tree, try trees.isWhole(tree) { return 0 }
     return try trees.estimatedCount(in: source.rows)

@@ -2,7 +2,7 @@ extension FieldType {
   /// A reference to a record of a type: a property that is a `Reference`, or the bare primary key of the other.
   ///
   /// The field holds the other's primary key, which is one field. A checked reference has an index if the description
-  /// states none: the way back, for deletions and for the other end.
+  /// states none: the reverse index, for deletions and for the other end.
   ///
   /// - Parameters:
   ///   - deleteRule: What happens to the record that it leads to when its own record is deleted.

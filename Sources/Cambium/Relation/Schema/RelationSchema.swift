@@ -170,7 +170,7 @@ extension RecordSchema {
     case index(Int)
   }
 
-  /// Returns the way back of a reference: the first tree that has every record with a value.
+  /// Returns the reverse index of a reference: the first tree that has every record with a value.
   func wayBack(of field: FieldSchema) -> WayBack? {
     if primaryKey.first?.field == field.number { return .rows }
     return indexes.firstIndex { index in

@@ -64,7 +64,7 @@ extension Link {
 }
 
 extension Migrator {
-  /// Reads the entries of the way back beside the records that they lead to, in one pass.
+  /// Reads the entries of the reverse index beside the records that they lead to, in one pass.
   ///
   /// - Throws: `.stepFailed` with the number of references that lead nowhere, and the first; `.migrationCancelled`,
   ///   `.corrupt`, `.io`.

@@ -132,7 +132,7 @@ extension Numbering {
     }
   }
 
-  /// Adds the way back of each checked reference that has none.
+  /// Adds the reverse index of each checked reference that has none.
   private mutating func addMadeIndexes(to schema: inout RecordSchema, _ old: RecordSchema?) {
     let bare = schema
     for field in bare.fields.sortedRarely(by: { $0.name.precedes($1.name) })

@@ -272,7 +272,7 @@ extension RecordReading where Self: ~Copyable {
 }
 
 extension RecordReader {
-  /// The number of entries of each reference's way back, by its stored name.
+  /// The number of entries of each reference's reverse index, by its stored name.
   fileprivate func entriesOfReferences(of entity: Entity) throws(StoreError) -> [String: Int] {
     var counts: [String: Int] = [:]
     for field in entity.record.fields where field.reference != nil {
