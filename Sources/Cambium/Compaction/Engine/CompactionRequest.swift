@@ -9,7 +9,7 @@ struct CompactionRequest: Equatable, Sendable {
   var bytes = 32 << 20
 
   /// The bytes that one pass may move, if not all segments are emptied: so much
-  /// more room is needed than for one.
+  /// more space is needed than for one.
   static var passBytes: UInt64 { 64 << 20 }
 }
 

@@ -86,7 +86,7 @@ extension Engine {
 
 extension Engine {
   /// Takes the fold's turn when no fold is under way. A frozen overlay is folded first, unless that cannot be done for
-  /// want of room, which a compaction may make.
+  /// want of space, which a compaction may make.
   func takeFoldTurnToCompact() throws(StoreError) {
     lock.lock()
     defer { lock.unlock() }

@@ -7,7 +7,7 @@ internal import FoundationEssentials
 ///     derived fields ─▶ all that can refuse: unique indexes ─▶ references ─▶ index entries ─▶ row ─▶ fields of others
 ///                                                                                                  that are derived of it
 ///
-/// Reads come before writes. If a write fails in the middle nevertheless, for want of room or
+/// Reads come before writes. If a write fails in the middle nevertheless, for want of space or
 /// because of damage, the transaction can only be rolled back: committing throws the same error again.
 @usableFromInline
 final class RecordWriter {
