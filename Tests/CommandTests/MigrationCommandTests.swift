@@ -302,7 +302,7 @@ import Testing
     #expect(try PersistentStore.inspect(at: path).version == 2)
     #expect(try Command.run("rollback", path, "--to", "1", "--discard").status == 0)
     #expect(try PersistentStore.inspect(at: path).version == 1)
-    // Programs do not migrate it again by themselves; who asks for it can.
+    // Programs do not migrate it again by themselves; the command can.
     #expect(throws: StoreError.rolledBack(from: 2, to: 1)) {
       try PersistentStore(at: path, model: Shop.model)
     }

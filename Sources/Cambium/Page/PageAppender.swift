@@ -54,7 +54,7 @@ final class PageAppender {
   /// The use of the log that the footers of this writer name.
   var logUse: UInt32 = 0
   /// Whole pages that wait for the next write; they belong at the end of the last open segment. Before the
-  /// first page it is small: who opens a store and only reads pays nothing for it.
+  /// first page it is small: a store that is only read pays nothing for it.
   private var buffer = AlignedBuffer(count: 1)
   private var waiting = 0
   /// The page being made. The buffer's lines are far away, in the cache of the core that wrote them out: touched

@@ -31,7 +31,7 @@ final class PageReader: Sendable {
   ///
   /// `level` is the page's height above the leaves, which the caller knows from where it came; it
   /// falls with every step down, so a descent ends whatever the bytes say. The reference's aggregates
-  /// are compared with the page only when that is read from the disk: who adds them up makes sure.
+  /// are compared with the page only when that is read from the disk: callers that add them up must compare them.
   ///
   /// - Throws: `.corrupt` if the page differs from the reference, `.io`.
   @inline(__always)

@@ -86,7 +86,7 @@ struct Backup {
     return root
   }
 
-  /// Reads the nodes that were written back from the disk.
+  /// Reads the written nodes back from the disk, and checks them.
   private static func check(
     _ reference: FooterReference, against footer: Footer, in target: any FileSystem
   ) throws(StoreError) {

@@ -93,7 +93,7 @@ final class BlobKeeper: Sendable {
   /// Removes a segment that nothing refers to. False if something in it is not committed yet.
   func remove(_ segment: UInt32) throws(StoreError) -> Bool {
     guard files.retire(segment) else { return false }
-    // Said before: who takes a state meanwhile takes it again.
+    // Said before: a reader that takes a state meanwhile takes it again.
     removals.add(1, ordering: .acquiringAndReleasing)
     padding.withLock { $0[segment] = nil }
     try files.remove(segment)
