@@ -257,7 +257,7 @@ import Testing
         id
         Field(name: "a", type: .double)
         Index("a", where: .comparison(field: "a", .less, .double(.nan)))
-      }, nil, "no number"
+      }, nil, "with NaN"
     ),
     (
       description {

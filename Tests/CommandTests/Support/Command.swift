@@ -63,11 +63,13 @@ final class ChildProcess {
     }
     var command = [Command.path] + arguments
     if let script { command = ["/bin/sh", "-c", "\(script); exec \"$0\" \"$@\""] + command }
+    // Without the check that the tests of the tests leave out, the command is without it, too.
+    let mutant = unsafe getenv("CAMBIUM_MUTANT").map {
+      unsafe ["CAMBIUM_MUTANT=\(String(cString: $0))"]
+    }
     let words = unsafe command.map { unsafe strdup($0) } + [nil]
-    let variables =
-      unsafe (["PATH=/usr/bin:/bin", "TERM=xterm"] + environment).map {
-        unsafe strdup($0)
-      } + [nil]
+    let settings = ["PATH=/usr/bin:/bin", "TERM=xterm"] + environment + (mutant ?? [])
+    let variables = unsafe settings.map { unsafe strdup($0) } + [nil]
     defer {
       let all = unsafe words + variables
       for index in unsafe all.indices { unsafe free(all[index]) }

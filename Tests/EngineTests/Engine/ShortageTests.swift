@@ -55,6 +55,20 @@ import Testing
     try Self.check(SimulatedEngine.open(medium))
   }
 
+  @Test(arguments: 0..<12)
+  func `a fold without space leaves nothing in the segment that it went on with`(room: Int) throws {
+    let medium = SimulatedFileSystem()
+    let engine = try Self.engine(in: medium)
+    let (names, usage) = (medium.names, medium.diskUsage)
+    medium.limitDisk(to: usage + room * Layout.blockSize)
+    #expect(Self.isFull(storeError { while try engine.step() {} }))
+    #expect(medium.names == names && medium.diskUsage == usage)
+    medium.limitDisk(to: nil)
+    while try engine.step() {}
+    try engine.close()
+    try Self.check(SimulatedEngine.open(medium))
+  }
+
   @Test func `a large transaction without space leaves nothing behind`() throws {
     let medium = SimulatedFileSystem()
     let engine = try Self.engine(in: medium)

@@ -11,8 +11,8 @@ import Testing
     ),
     (
       .corrupt(.log(file: 1, block: 0), invariant: .logHeader, reason: "the file is too short"),
-      "Block 0 of log-1 is damaged (invariant L1): the file is too short. Restore the store from a backup, or copy what can be"
-        + " read with `cambium backup --skip-damaged`, or with `cambium salvage` if it cannot be opened."
+      "Block 0 of log-1 is damaged (invariant L1): the file is too short. Restore the store from a backup, or copy its readable"
+        + " part with `cambium backup --skip-damaged`, or with `cambium salvage` if it cannot be opened."
     ),
     (
       .missing(path: "a blob that was deleted"),
