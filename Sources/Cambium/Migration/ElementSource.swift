@@ -15,7 +15,7 @@ struct ElementSource: Sendable {
   private var suitableList: String?
   /// The field by which the records of the elements are compared, and the number of the record that has it.
   private(set) var order: (record: UInt32, field: FieldSchema)?
-  /// What is made of all elements; nil if one is kept.
+  /// The new record that has all elements; nil if one is kept.
   private(set) var gathering: Gathering?
 
   /// A new record that has all elements.
@@ -142,7 +142,7 @@ extension ElementSource {
   /// True if the element is not known from the record alone.
   var readsVersion: Bool { order != nil }
 
-  /// The list as far as the record's key or other records say what is kept of it: then that alone is in it.
+  /// Returns the list, with only the kept element if that depends on the record's key or on other records.
   ///
   /// - Parameter version: The version that the record is of, if the source reads it.
   /// - Throws: `.corrupt`, `.io`.

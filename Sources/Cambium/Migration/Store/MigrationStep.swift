@@ -386,7 +386,7 @@ public struct UpdateField: Sendable {
     source = .constant(value)
   }
 
-  /// Keeps one element of the field's old value, a list: what `MigrationInfo(choosing:)` states in the description of the new
+  /// Keeps one element of the field's old value, a list, as `MigrationInfo(choosing:)` does in the description of the new
   /// version.
   ///
   /// ```swift

@@ -9,7 +9,7 @@
 ///
 /// Nothing is ever written to the damaged store.
 enum Salvage {
-  /// Finds all footers in `medium`, and checks the trees that they lead to: the newest first, until one is whole.
+  /// Finds the footers in `medium`, and checks their trees from the newest footer on, until those of one are whole.
   ///
   /// - Parameter isComplete: True if the others are checked, too.
   /// - Complexity: O(bytes of the page segments), and those of the checked trees.
