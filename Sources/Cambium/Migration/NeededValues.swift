@@ -47,17 +47,42 @@ struct NeededValues {
     if case .array = before.type, field.type.scalar != nil { return true }
     let around = new.composites(around: field)
     var there = Set(around.drop { !$0.isOptional || isSure($0) }.compactMap(origin))
-    if let kind = move?.kind.flatMap({ old.field($0) }) {
-      there.insert(kind.number)
-      there.formUnion(old.composites(kind))
-    }
+    there.formUnion(sureKinds)
     return ([before] + old.composites(around: before)).contains { part in
       part.isOptional && !there.contains(part.number)
     }
   }
 
+  /// Returns true if records may drop a field's old value: one that they have without an optional composite of the new field.
+  ///
+  /// - Parameter before: What the field was.
+  func drops(_ before: FieldSchema, as field: FieldSchema) -> Bool {
+    let around = Set(old.composites(before))
+    return new.composites(around: field).contains { composite in
+      guard composite.isOptional, !isSure(composite) else { return false }
+      return origin(of: composite).map { !around.contains($0) } ?? true
+    }
+  }
+
+  /// Returns true if it is known of all records that they have a composite of which that is stated.
+  func isKnown(_ composite: FieldSchema) -> Bool {
+    origin(of: composite).map { sureKinds.contains($0) } ?? true
+  }
+
+  /// The composites of the kinds that all of the old records are of.
+  private var sureKinds: Set<UInt32> {
+    guard let share, !share.hasPlain else { return [] }
+    var sure: Set<UInt32>?
+    for kind in share.kinds {
+      guard let field = old.field(kind) else { continue }
+      let line = Set([kind] + old.composites(field))
+      sure = sure?.intersection(line) ?? line
+    }
+    return sure ?? []
+  }
+
   /// Returns true if all of the records have a composite, since they are of these kinds.
-  private func isSure(_ composite: FieldSchema) -> Bool {
+  func isSure(_ composite: FieldSchema) -> Bool {
     move?.present.contains(composite.number) ?? false
   }
 
@@ -81,5 +106,21 @@ extension RecordChange {
   func fillsNulls(of field: FieldChange) -> Bool {
     guard let before = field.old, needs.canLack(before, as: field.new) else { return false }
     return field.missing != .null || !needs.canBeNull(field.new)
+  }
+
+  /// Returns true if records may have a value of a field that they have no longer.
+  func drops(_ field: FieldChange) -> Bool {
+    field.old.map { needs.drops($0, as: field.new) } ?? false
+  }
+
+  /// The numbers of the fields whose values may not be those of the fields that had their numbers.
+  var changedFields: Set<UInt32> {
+    var changed = Set(sources.keys)
+    for field in fields where old.field(field.new.number) != nil {
+      if field.old?.number != field.new.number || fillsNulls(of: field) || drops(field) {
+        changed.insert(field.new.number)
+      }
+    }
+    return changed
   }
 }

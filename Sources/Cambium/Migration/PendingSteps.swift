@@ -21,8 +21,22 @@ struct PendingStep: Hashable, Sendable {
   let to: UInt32
   /// The record's number.
   let record: UInt32
-  /// The values of new fields, by number. Fields that are not in it are null.
-  let defaults: [UInt32: FieldValue]
+  /// What becomes of rows; of several, each is of other kinds.
+  let ways: [PendingWay]
+}
+
+/// What becomes of the rows of one record by a step, or of those of some kinds.
+struct PendingWay: Hashable, Sendable {
+  /// The rows that it is of, by their kinds; nil for all of them.
+  var share: KindShare? = nil
+  /// By the numbers of new fields, those of the fields that they were; nil if fields keep their numbers.
+  var origins: [UInt32: UInt32]? = nil
+  /// The composites that all of the new rows have, since they are of these kinds.
+  var present: Set<UInt32> = []
+  /// The lists of which one element is kept, by the numbers of the new fields: true for the last, false for the first.
+  var lastElements: [UInt32: Bool] = [:]
+  /// The values of fields that have none, by number. Fields that are not in it are null then.
+  var values: [UInt32: FieldValue] = [:]
 }
 
 // MARK: Made of steps
@@ -34,13 +48,14 @@ extension PendingSteps {
   mutating func add(_ changes: [SchemaChange]) {
     for change in changes {
       for record in change.records {
-        if record.rewritesRows {
+        let ways = change.ways(of: record.new.number)
+        if ways.contains(where: \.rewritesRows) {
           steps.append(
-            PendingStep(record, from: change.from.storedVersion, to: change.to.storedVersion))
+            PendingStep(
+              from: change.from.storedVersion, to: change.to.storedVersion,
+              record: record.new.number, ways: ways.map { PendingWay($0) }))
         }
-        let known = Set(record.old.indexes.map(\.number))
-        for index in record.new.indexes
-        where !known.contains(index.number) && !record.leavesEmpty(index) {
+        for index in change.builtIndexes(of: record.new) {
           assert(!record.new.leadsBack(index), "the way back of a checked reference is whole")
           builds[index.number] = []
         }
@@ -57,16 +72,18 @@ extension PendingSteps {
   }
 }
 
-extension PendingStep {
-  fileprivate init(_ change: RecordChange, from: UInt32, to: UInt32) {
-    self.from = from
-    self.to = to
-    record = change.new.number
-    var defaults: [UInt32: FieldValue] = [:]
-    for field in change.fields where field.old == nil && field.missing != .null {
-      defaults[field.new.number] = field.missing
+extension PendingWay {
+  fileprivate init(_ change: RecordChange) {
+    share = change.share
+    origins = change.move?.fields
+    present = change.move?.present ?? []
+    for field in change.fields {
+      let number = field.new.number
+      if case .element(let source)? = change.sources[number] {
+        lastElements[number] = source.choice == .last
+      }
+      if field.missing != .null, field.new.type != .composite { values[number] = field.missing }
     }
-    self.defaults = defaults
   }
 }
 
@@ -84,15 +101,15 @@ extension PendingSteps {
         throw Self.fault("a step is of record \(number), which is not there")
       }
       let path = steps.filter { $0.record == number }
-      var rowSteps: [RowStep] = []
+      var hops: [Hop] = []
       for step in path {
-        if let last = rowSteps.last?.new.version, step.from < last {
+        if let last = hops.last?.new.version, step.from < last {
           throw Self.fault("steps to versions \(last) and \(step.to) overlap")
         }
-        rowSteps.append(try step.rowStep(schemas))
+        hops.append(try step.hop(schemas))
       }
       do throws(StoreError) {
-        upgrades[number] = RowUpgrade(try Self.routes(rowSteps))
+        upgrades[number] = RowUpgrade(try Self.routes(hops))
       } catch {
         throw Self.fault("steps of record \(number) do not go on where others end: \(error)")
       }
@@ -100,14 +117,23 @@ extension PendingSteps {
     return upgrades
   }
 
+  /// A step, compiled.
+  fileprivate struct Hop {
+    let old: RowLayout
+    let new: RowLayout
+    let ways: [RecordChange]
+    let converter: any RowConverting
+  }
+
   /// From each version on, all steps behind it.
-  private static func routes(_ steps: [RowStep]) throws(StoreError) -> [RowUpgrade.Route] {
+  private static func routes(_ hops: [Hop]) throws(StoreError) -> [RowUpgrade.Route] {
     var routes: [RowUpgrade.Route] = []
-    for start in steps.indices {
+    for start in hops.indices {
+      let rest = hops[start...]
       routes.append(
         try RowUpgrade.Route(
-          below: steps[start].new.version, Array(steps[start...]), from: steps[start].old,
-          to: steps[steps.count - 1].new))
+          below: hops[start].new.version, rest.map(\.converter), from: hops[start].old,
+          to: hops[hops.count - 1].new, required: rest.flatMap(\.ways).filledFields))
     }
     return routes
   }
@@ -118,19 +144,35 @@ extension PendingSteps {
 }
 
 extension PendingStep {
-  fileprivate func rowStep(_ schemas: [Schema]) throws(StoreError) -> RowStep {
+  fileprivate func hop(_ schemas: [Schema]) throws(StoreError) -> PendingSteps.Hop {
     let before = try Self.record(record, schemas, from)
     let after = try Self.record(record, schemas, to)
-    let fields = after.fields.map { field in
-      let source = before.field(field.number)
-      return FieldChange(
-        new: field, old: source,
-        missing: source == nil ? defaults[field.number] ?? .null : .null)
+    var steps: [RowStep] = []
+    var changes: [RecordChange] = []
+    for way in ways {
+      let change = way.change(of: before, to: after)
+      if let (field, reason) = change.rowFaults.first {
+        throw PendingSteps.fault("\(after.name)\(field.map { ".\($0)" } ?? ""): \(reason)")
+      }
+      changes.append(change)
+      steps.append(try RowStep(change, from: from, to: to, checksKinds: false))
     }
-    let change = RecordChange(
-      old: before, new: after, fields: fields, sources: [:], kind: .rows)
-    if let fault = change.fault { throw PendingSteps.fault(fault) }
-    return try RowStep(change, from: from, to: to)
+    try checkShares(of: before)
+    return PendingSteps.Hop(
+      old: try RowLayout(before, version: from), new: try RowLayout(after, version: to),
+      ways: changes, converter: steps.count == 1 ? steps[0] : KindSteps(steps: steps))
+  }
+
+  /// Refuses ways of which none takes a row, or two take one.
+  private func checkShares(of before: RecordSchema) throws(StoreError) {
+    if ways.count == 1, ways[0].share == nil { return }
+    for kind in [nil] + before.kinds.map({ Optional($0.composite) }) {
+      let count = ways.filter { $0.share?.contains(kind) ?? true }.count
+      let isAbstract = kind.map { before.kind($0)?.isAbstract ?? false } ?? before.isAbstract
+      guard count == 1 || count == 0 && isAbstract else {
+        throw PendingSteps.fault("\(count) ways are of the same rows of \(before.name)")
+      }
+    }
   }
 
   fileprivate static func record(
@@ -143,37 +185,33 @@ extension PendingStep {
   }
 }
 
-extension RecordChange {
-  /// Why no row can be made by it, as no step would be that was deferred.
-  fileprivate var fault: String? {
-    for field in fields {
-      guard let old = field.old else {
-        let isWithinNew = field.new.composite.map { self.old.field($0) == nil } ?? false
-        if field.missing == .null, field.new.type != .composite, !isWithinNew,
-          !needs.canBeNull(field.new)
-        {
-          return "\(new.name).\(field.new.name) is new, not optional, and gets no value"
-        }
-        continue
-      }
-      if old.type.stored != field.new.type.stored, !old.type.widens(to: field.new.type) {
-        return "\(new.name).\(field.new.name) was \(old.type) and is \(field.new.type)"
-      }
-      if canLackNeeded(field) {
-        return "\(new.name).\(field.new.name) may be missing and must not"
-      }
+extension PendingWay {
+  fileprivate func change(of before: RecordSchema, to after: RecordSchema) -> RecordChange {
+    let fields = after.fields.map { field in
+      let origin = origins.map { $0[field.number] } ?? field.number
+      let source = origin.flatMap { before.field($0) }
+      let isPresent = source == nil && present.contains(field.number)
+      return FieldChange(
+        new: field, old: source,
+        missing: values[field.number] ?? (isPresent ? .composite([:]) : .null))
     }
-    let isSameKey =
-      new.primaryKey == self.old.primaryKey
-      && new.primaryKey.allSatisfy { new.field($0.field)?.type == self.old.field($0.field)?.type }
-    return isSameKey ? nil : "the primary key of \(new.name) is another"
+    let move = origins.map { origins in
+      KindMove(
+        source: before.number, kind: nil, target: after.number, targetKind: nil, fields: origins,
+        present: present, share: share ?? KindShare())
+    }
+    return RecordChange(
+      old: before, new: after, fields: fields,
+      sources: lastElements.mapValues { .element(ElementSource($0 ? .last : .first)) },
+      kind: .rows, share: share, move: move)
   }
 }
 
 // The bytes of what is pending: an entry for each step of each record, and one for each index.
 //
 //     key    01 │ version that the step leads to │ record         big-endian
-//     value  version that it comes from │ count │ numbers of fields │ a row that has their values
+//     value  version that it comes from │ count of ways │ ways
+//     way    flags │ kinds │ origins │ present composites │ elements │ fields │ length │ a row that has their values
 //
 //     key    02 │ index                                           big-endian
 //     value  the primary key up to which it has all entries
@@ -210,23 +248,62 @@ extension PendingSteps {
   private static func value(
     of step: PendingStep, _ schemas: [Schema]
   ) throws(StoreError) -> [UInt8] {
-    let numbers = step.defaults.keys.sortedRarely()
+    let layout = try RowLayout(PendingStep.record(step.record, schemas, step.to), version: step.to)
     var bytes: [UInt8] = []
     bytes.append(integer: step.from)
-    bytes.append(integer: UInt32(numbers.count))
-    for number in numbers { bytes.append(integer: number) }
-    let layout = try RowLayout(PendingStep.record(step.record, schemas, step.to), version: step.to)
+    bytes.append(integer: UInt32(step.ways.count))
+    for way in step.ways { try way.append(to: &bytes, layout) }
+    return bytes
+  }
+}
+
+/// The bits of a way's first byte.
+private enum WayFlags {
+  /// It is of some kinds of rows only.
+  static var isOfKinds: UInt8 { 1 }
+  /// Rows of no kind are among them.
+  static var hasPlain: UInt8 { 2 }
+  /// Fields are stated to be others.
+  static var isMoved: UInt8 { 4 }
+}
+
+extension PendingWay {
+  fileprivate func append(to bytes: inout [UInt8], _ layout: RowLayout) throws(StoreError) {
+    var flags: UInt8 = 0
+    if share != nil { flags |= WayFlags.isOfKinds }
+    if share?.hasPlain ?? false { flags |= WayFlags.hasPlain }
+    if origins != nil { flags |= WayFlags.isMoved }
+    bytes.append(flags)
+    bytes.append(numbers: share?.kinds ?? [])
+    let origins = origins ?? [:]
+    bytes.append(numbers: origins.keys)
+    for (_, origin) in origins.sortedRarely(by: { $0.key < $1.key }) {
+      bytes.append(integer: origin)
+    }
+    bytes.append(numbers: present)
+    bytes.append(numbers: lastElements.keys)
+    for (_, isLast) in lastElements.sortedRarely(by: { $0.key < $1.key }) {
+      bytes.append(isLast ? 1 : 0)
+    }
+    bytes.append(numbers: values.keys)
     let writer = RowWriter()
     writer.begin(layout)
     for column in layout.columns {
-      guard let value = step.defaults[column.field.number] else { continue }
+      guard let value = values[column.field.number] else { continue }
       try writer.set(value, of: column, in: layout)
     }
     writer.finish()
+    bytes.append(integer: UInt32(writer.row.byteCount))
     bytes.append(writer.row)
-    return bytes
   }
+}
 
+extension [UInt8] {
+  /// Appends how many numbers there are, and the numbers, ascending.
+  fileprivate mutating func append(numbers: some Collection<UInt32>) {
+    append(integer: UInt32(numbers.count))
+    for number in numbers.sortedRarely() { append(integer: number) }
+  }
 }
 
 // MARK: Reading
@@ -270,28 +347,70 @@ extension PendingSteps {
       value, at: .entry(tree: treeName, key: key), invariant: .pendingSteps)
     let from = try reader.integer(UInt32.self)
     guard from < to else { throw reader.fault("a step from version \(from) to \(to)") }
-    var numbers: [UInt32] = []
-    for _ in 0..<(try reader.integer(UInt32.self)) {
-      numbers.append(try reader.integer(UInt32.self))
-    }
     let layout = try RowLayout(PendingStep.record(record, schemas, to), version: to)
-    let rowBytes = try reader.run(reader.remaining)
-    var defaults: [UInt32: FieldValue] = [:]
+    var ways: [PendingWay] = []
+    for _ in 0..<(try reader.integer(UInt32.self)) {
+      ways.append(try PendingWay(&reader, layout, key))
+    }
+    guard !ways.isEmpty, reader.remaining == 0 else {
+      throw reader.fault("it has no way, or \(reader.remaining) bytes behind the last")
+    }
+    return PendingStep(from: from, to: to, record: record, ways: ways)
+  }
+}
+
+extension PendingWay {
+  fileprivate init(
+    _ reader: inout ByteReader, _ layout: RowLayout, _ key: [UInt8]
+  ) throws(StoreError) {
+    let flags = try reader.integer(UInt8.self)
+    guard flags < 8 else { throw reader.fault("the flags of a way are \(flags)") }
+    let kinds = try reader.numbers()
+    let fields = try reader.numbers()
+    var origins: [UInt32: UInt32] = [:]
+    for field in fields { origins[field] = try reader.integer(UInt32.self) }
+    present = Set(try reader.numbers())
+    for field in try reader.numbers() {
+      let place = try reader.integer(UInt8.self)
+      guard place <= 1 else { throw reader.fault("an element is chosen by \(place)") }
+      lastElements[field] = place == 1
+    }
+    if flags & WayFlags.isOfKinds != 0 {
+      share = KindShare(kinds: Set(kinds), hasPlain: flags & WayFlags.hasPlain != 0)
+    }
+    if flags & WayFlags.isMoved != 0 { self.origins = origins }
+    guard share != nil || kinds.isEmpty && flags & WayFlags.hasPlain == 0,
+      self.origins != nil || origins.isEmpty && present.isEmpty
+    else { throw reader.fault("the flags \(flags) of a way leave no room for what it has") }
+    let numbers = try reader.numbers()
+    let rowBytes = try reader.run(Int(try reader.integer(UInt32.self)))
     do throws(StoreError) {
-      let key: [UInt8] = []
-      let row = try RowReader(key: key.rawSpan, row: rowBytes, layout: layout)
+      let empty: [UInt8] = []
+      let row = try RowReader(key: empty.rawSpan, row: rowBytes, layout: layout)
       for number in numbers {
         guard let index = layout.index(number: number),
           [.fixed, .variable].contains(layout.columns[index].place.kind)
-        else { throw fault("field \(number) is none that has bytes") }
-        defaults[number] = try row.value(index)
+        else { throw PendingSteps.fault("field \(number) is none that has bytes") }
+        values[number] = try row.value(index)
       }
     } catch {
-      throw fault("what fields get is no row: \(error)", key)
+      throw PendingSteps.fault("what fields get is no row: \(error)", key)
     }
-    guard !defaults.values.contains(.null), defaults.count == numbers.count else {
-      throw reader.fault("a field gets no value, or two")
+    guard !values.values.contains(.null) else { throw reader.fault("a field gets no value") }
+  }
+}
+
+extension ByteReader {
+  /// Numbers that ascend, behind how many there are.
+  fileprivate mutating func numbers() throws(StoreError) -> [UInt32] {
+    var numbers: [UInt32] = []
+    for _ in 0..<(try integer(UInt32.self)) {
+      let number = try integer(UInt32.self)
+      guard numbers.last.map({ $0 < number }) ?? true else {
+        throw fault("the number \(number) is behind \(numbers.last ?? 0)")
+      }
+      numbers.append(number)
     }
-    return PendingStep(from: from, to: to, record: record, defaults: defaults)
+    return numbers
   }
 }

@@ -155,19 +155,8 @@ extension RowUpgrade {
   ) throws(StoreError) {
     guard let first = changes.first, let last = changes.last else { return nil }
     var steps: [RowStep] = []
-    var required: Set<UInt32>? = []
     for (change, from, to) in changes where change.rewritesRows {
       steps.append(try RowStep(change, from: from, to: to))
-      // A value that becomes a list is read, and a row without values, of which copies are made, has none to be read. One
-      // that moves into a composite and out again is dropped where the composite is not.
-      if !change.sources.isEmpty || change.narrowsKinds
-        || change.fields.contains(where: { $0.becomesList || $0.isMoved })
-      {
-        required = nil
-      }
-      for field in change.fields where change.fillsNulls(of: field) {
-        required?.insert(field.new.number)
-      }
     }
     if steps.isEmpty { return nil }
     let (old, new) = (
@@ -178,9 +167,43 @@ extension RowUpgrade {
       if changes.count == 1, first.change.leavesShapes {
         try Route(below: version, steps[0], givenBy: first.change, from: old, to: new)
       } else {
-        try Route(below: version, steps, from: old, to: new, required: required)
+        try Route(
+          below: version, steps, from: old, to: new,
+          required: changes.map(\.change).filter(\.rewritesRows).filledFields)
       }
     self.init([route])
+  }
+}
+
+extension [RecordChange] {
+  /// The numbers of the fields whose nulls are left to the steps when rows are copied; nil if no row is copied.
+  var filledFields: Set<UInt32>? {
+    var filled: Set<UInt32> = []
+    for change in self {
+      // A value that becomes a list is read, and a row without values, of which copies are made, has none to be read. One
+      // that moves into a composite and out again is dropped where the composite is not.
+      if !change.sources.isEmpty || change.narrowsKinds || change.move != nil
+        || change.fields.contains(where: { $0.becomesList || $0.isMoved })
+      {
+        return nil
+      }
+      filled.formUnion(change.fields.filter(change.fillsNulls).map(\.new.number))
+    }
+    return filled
+  }
+}
+
+/// One step of rows that go different ways, by the kinds that they are of.
+struct KindSteps: RowConverting {
+  /// Of each kind of row, one takes it.
+  let steps: [RowStep]
+
+  /// - Throws: as `RowStep.convert`; `.corrupt` for a row of no kind that its layout has.
+  func convert(key: RawSpan, row: RawSpan, to writer: RowWriter) throws(StoreError) {
+    for step in steps where try step.takes(key: key, row: row) {
+      return try step.convert(key: key, row: row, to: writer)
+    }
+    throw PendingSteps.fault("no step is of a row of the record \(steps.first?.old.name ?? "")")
   }
 }
 
@@ -235,7 +258,7 @@ private final class ColumnMove: Sendable {
   let given: FieldSource?
   /// True if the column is a part of a composite that the step gives as a whole.
   let isWithinGiven: Bool
-  /// True if it was a part of another composite, or of none: then its value says nothing of the composite that it is in.
+  /// True if it was in other composites, or in none: then its value says nothing of those that it is in.
   private let isMoved: Bool
   /// The places of the composites that it is a part of, among the new columns.
   let composites: [Int]
@@ -269,7 +292,12 @@ private final class ColumnMove: Sendable {
     isWithinGiven = around.contains { record.sources[$0] != nil }
     composites = around.compactMap { new.index(number: $0) }
     missing = change.missing
-    isMoved = change.isMoved
+    let needs = record.needs
+    isMoved =
+      change.old.map { before in
+        new.record.composites(around: target.field).map(needs.origin)
+          != old.record.composites(before).map { .some($0) }
+      } ?? false
     sourceIndex = change.old.flatMap { old.index(number: $0.number) } ?? 0
     source = change.old == nil ? nil : old.columns[sourceIndex].place
     sourceNumber = change.old?.number ?? target.field.number
@@ -285,9 +313,12 @@ private final class ColumnMove: Sendable {
     case (.variable, _) where source?.kind == .variable: kind = .copyBytes
     default: kind = .convert
     }
-    outer = new.record.composites(around: target.field).filter(\.isOptional).map { composite in
-      Outer(source: old.index(number: composite.number).map { old.columns[$0].place })
-    }
+    outer = new.record.composites(around: target.field)
+      .filter { $0.isOptional && !needs.isSure($0) }
+      .map { composite in
+        let source = needs.origin(of: composite).flatMap { old.index(number: $0) }
+        return Outer(source: source.map { old.columns[$0].place })
+      }
   }
 
   var isInKey: Bool { target.place.kind == .key }
@@ -333,6 +364,7 @@ private final class ColumnMove: Sendable {
     let made = try given.made(of: value, record, nil, for: target, in: layout)
     // What is null has the default, or is refused.
     guard made != .null else { return try runWithoutValue(reader, writer, layout) }
+    if isMoved, isWithinNull(reader) { return nullWithin(writer) }
     try writer.set(made, of: target, in: layout)
   }
 

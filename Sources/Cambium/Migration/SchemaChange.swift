@@ -18,6 +18,8 @@ struct SchemaChange: Sendable {
   /// The changes that make new records of lists, beside those of the records that have the lists.
   var gathered: [RecordChange] = []
 
+  /// The records of both versions of which none stay what they are: those with the number of another, whose records they have.
+  var replaced: [RecordChange] { records.filter { $0.share == KindShare() } }
   /// The changes whose records are added to those that stay.
   var adding: [RecordChange] { moves + gathered }
   var all: [RecordChange] { records + adding }
@@ -555,98 +557,5 @@ extension RowLayout {
         one.field.number == other.field.number && one.field.type.stored == other.field.type.stored
           && one.place == other.place && one.nullBits == other.nullBits
       }
-  }
-}
-
-// What a step may leave to be done later: what cannot fail, and changes no key.
-
-extension SchemaChange {
-  /// True if the store may be of the new version before its rows are.
-  var isDeferrable: Bool { deferralFaults.isEmpty }
-
-  /// Why not, by record and field; none where it may.
-  var deferralFaults: [MigrationFault] {
-    var faults = self.faults + derivationFaults
-    for record in transformed {
-      faults.append(
-        MigrationFault(
-          record: record.record.name, field: nil, reason: "a closure transforms \(record.name)"))
-    }
-    for move in moves {
-      faults.append(
-        MigrationFault(record: move.old.name, field: nil, reason: "its records go elsewhere"))
-    }
-    for change in records {
-      if change.kind == .records || !change.sources.isEmpty {
-        faults.append(
-          MigrationFault(
-            record: change.new.name, field: nil, reason: "its records are put together anew"))
-      }
-      if change.share != nil {
-        faults.append(
-          MigrationFault(
-            record: change.new.name, field: nil, reason: "some of its records go elsewhere"))
-      }
-      faults += change.relationFaults
-      if change.narrowsKinds {
-        faults.append(
-          MigrationFault(
-            record: change.new.name, field: nil,
-            reason: "records may be of no kind that they can be of then"))
-      }
-      for field in change.fields {
-        guard let reason = field.deferralFault(change) else { continue }
-        faults.append(
-          MigrationFault(record: change.new.name, field: field.new.name, reason: reason))
-      }
-      let known = Set(change.old.indexes.map(\.number))
-      for index in change.new.indexes where index.isUnique && !known.contains(index.number) {
-        faults.append(
-          MigrationFault(
-            record: change.new.name, field: nil,
-            reason: "the unique constraint \(index.name) is new, and two records may break it"))
-      }
-    }
-    return faults
-  }
-
-  /// True if it can be deferred and is so by default: fields and kinds are only added or renamed, records also removed, and
-  /// no index has to be built.
-  var isAdditive: Bool { isDeferrable && records.allSatisfy(\.isAdditive) }
-}
-
-extension RecordChange {
-  fileprivate var isAdditive: Bool {
-    let known = Set(old.indexes.map(\.number))
-    guard new.indexes.allSatisfy({ known.contains($0.number) || leavesEmpty($0) }) else {
-      return false
-    }
-    if kind == .same { return true }
-    let kept = fields.compactMap(\.old)
-    return kept.count == old.fields.count
-      && fields.allSatisfy { field in
-        guard let old = field.old else { return true }
-        return old.type == field.new.type && old.isOptional == field.new.isOptional
-      }
-  }
-}
-
-extension FieldChange {
-  /// Why the field's values cannot be made later.
-  fileprivate func deferralFault(_ change: RecordChange) -> String? {
-    guard let old else {
-      if new.type == .composite, missing != .null { return "it is a composite with a default" }
-      return nil
-    }
-    if change.canLackNeeded(self) {
-      return "it was optional, and records may have no value"
-    }
-    if missing != .null { return "records without a value get one" }
-    if isMoved { return "it was a part of another composite" }
-    if old.type.stored == new.type.stored { return nil }
-    let isInKey = change.old.primaryKey.contains { $0.field == old.number }
-    if isInKey { return "it is in the primary key, and of another type" }
-    if becomesList { return "each value becomes a list" }
-    return old.type.widens(to: new.type) ? nil : "its values may not convert"
   }
 }

@@ -21,8 +21,16 @@ extension StoreModel {
       from: schemas[older - 1], to: schemas[newer - 1], described: versions[newer - 1],
       between: steps.count > 1 ? steps : [])
     let kept = Set(change.moves.filter { $0.places != nil && $0.move?.kind == nil }.map(\.old.name))
+    var new = schemas[newer - 1]
+    // What has the number of a record whose records it has is another record.
+    for (place, record) in change.replaced.enumerated() {
+      new.records.removeAll { $0.number == record.new.number }
+      var renumbered = record.new
+      renumbered.number = .max - UInt32(place)
+      new.records.append(renumbered)
+    }
     return change.moveDifferences
-      + schemas[older - 1].differences(to: schemas[newer - 1], by: .number).filter { difference in
+      + schemas[older - 1].differences(to: new, by: .number).filter { difference in
         difference.change != .removed || difference.field != nil
           || !kept.contains(difference.record ?? "")
       }

@@ -54,6 +54,7 @@ private enum Postponed {
       Field(
         name: "count", type: version < 4 ? .int32 : .double, optional: version == 4,
         migrationInfo: .init(default: 7))
+      if version > 2 { RecordDescription.Unique("id", "paint", named: "both") }
       if version == 4 { Field(name: "more", type: .array(of: .string), default: ["a", "b"]) }
     }
   }
@@ -332,7 +333,7 @@ private enum Postponed {
     }
   }
 
-  private static func damaged(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
+  static func damaged(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
     var bytes = bytes
     if bytes.isEmpty || random.next() % 4 == 0 {
       return random.next() % 2 == 0 ? bytes + [UInt8(random.next() & 0xff)] : bytes.dropLast()

@@ -46,6 +46,12 @@ private enum Versions {
   }
 
   @RecordDescription.ResultBuilder
+  static func uniqueItem(_ version: Int) -> RecordDescription {
+    item(version)
+    if version > 2 { Unique("size", named: "sizes") }
+  }
+
+  @RecordDescription.ResultBuilder
   static func item(_ version: Int) -> RecordDescription {
     RecordName("Item")
     Field(primaryKey: true, name: "id", type: .integer)
@@ -163,7 +169,8 @@ private enum Versions {
         == .needsMigration(found: 1, wanted: 4))
     var reading = StoreOptions()
     reading.access = .reading
-    let model = StoreModel(version: 4, records: [Versions.Item4.self])
+    let model = StoreModel(
+      version: 4, untyped: [RemovedRecord("Item") { Versions.uniqueItem($0) }])
     // The step to version 3 can fail, so the store cannot be read through it.
     #expect(
       storeError { try PersistentStore(at: path, model: model, options: reading) }

@@ -106,7 +106,11 @@ extension RandomSteps {
     var fields = old.fields
     var made: [UInt32: FieldValue] = [:]
     for place in fields.indices where fields[place].number != 1 {
-      fields[place] = changed(fields[place], &random)
+      let field = changed(fields[place], &random)
+      fields[place] = field
+      let isMade = field.type.scalar != nil && !field.isOptional && field.reference == nil
+      // It may have been null, for itself or with a composite.
+      if isMade { made[field.number] = RandomValue.make(field.type, &random) }
     }
     for field in old.fields where field.number != 1 && random.next() % 6 == 0 {
       fields.removeAll { $0.number == field.number || $0.composite == field.number }
@@ -157,11 +161,21 @@ extension RandomSteps {
     }
     var (type, isOptional) = (field.type, field.isOptional)
     if random.next() % 4 == 0 { isOptional = true }
+    if random.next() % 6 == 0, type.scalar != nil { isOptional = false }
     let wider = Self.types.filter { field.type.widens(to: $0) }
     if random.next() % 3 == 0, let wide = wider.randomElement(using: &random) { type = wide }
+    let list = type.scalar.map { ColumnType.array(of: $0) }
+    if random.next() % 8 == 0, isOptional, let list, Self.types.contains(list) { type = list }
+    var (name, composite) = (field.name, field.composite)
+    if random.next() % 6 == 0, type.scalar != nil {
+      let composites = last.records.first?.fields.filter { $0.type == .composite } ?? []
+      let place = random.next() % 2 == 0 ? composites.randomElement(using: &random) : nil
+      name = (place.map { $0.name + "." } ?? "") + "f\(field.number)"
+      composite = place?.number
+    }
     return FieldSchema(
-      number: field.number, name: field.name, type: type, isOptional: isOptional,
-      composite: field.composite, modifier: nil)
+      number: field.number, name: name, type: type, isOptional: isOptional,
+      composite: composite, modifier: nil)
   }
 
   /// Keeps some, as far as their fields are the same, and makes some new.

@@ -45,6 +45,8 @@ struct KindPlacing {
   private(set) var origins: [UInt32: FieldOrigins] = [:]
   private let from: Schema
   private let to: Schema
+  /// The numbers that records of the new version have of others, whose records go among theirs.
+  private var inherited: Set<UInt32> = []
 
   /// - Parameters:
   ///   - described: The version that `to` is the schema of.
@@ -62,8 +64,12 @@ struct KindPlacing {
         try follow(record, through: between)
       }
     } else if (from.records + to.records).contains(where: \.hasKinds) {
-      let named =
-        to.version < from.version ? KindOrigins(back: to, since: from).moves : described.moves
+      let isBack = to.version < from.version
+      let named = isBack ? KindOrigins(back: to, since: from).moves : described.moves
+      inherited =
+        isBack
+        ? KindOrigins.inherited(back: to, since: from)
+        : Set(described.successors.compactMap { to.record(named: $0)?.number })
       for move in named where !whole.contains(move.source.record) { add(move) }
       share()
     }
@@ -111,7 +117,7 @@ struct KindPlacing {
   private mutating func share() {
     for number in Set(moves.map(\.source)) {
       guard let old = from.record(number: number) else { continue }
-      let new = to.record(number: number)
+      let new = inherited.contains(number) ? nil : to.record(number: number)
       for kind in old.innermostKinds {
         var next: UInt32? = kind
         while true {
@@ -130,7 +136,7 @@ struct KindPlacing {
           next = old.field(around)?.composite
         }
       }
-      if new != nil, shares[number] == nil { shares[number] = KindShare() }
+      if to.record(number: number) != nil, shares[number] == nil { shares[number] = KindShare() }
     }
   }
 }

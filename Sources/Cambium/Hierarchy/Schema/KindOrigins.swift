@@ -366,7 +366,8 @@ extension KindOrigins {
   init(back new: Schema, since old: Schema) {
     var ancestors: [String: String] = [:]
     var lineages: [String: [String: String]] = [:]
-    for record in new.records {
+    let inherited = Self.inherited(back: new, since: old)
+    for record in new.records where !inherited.contains(record.number) {
       guard let before = old.record(number: record.number) else { continue }
       ancestors[record.name] = before.name
       for field in record.fields {
@@ -374,5 +375,16 @@ extension KindOrigins {
       }
     }
     self.init(VersionOutline(old), VersionOutline(new), ancestors: ancestors, lineages: lineages)
+  }
+
+  /// Returns the numbers of records that were kinds of each other: one has all records of the other, and its number.
+  static func inherited(back new: Schema, since old: Schema) -> Set<UInt32> {
+    let inherited = new.records.filter { record in
+      guard let before = old.record(number: record.number), before.name != record.name else {
+        return false
+      }
+      return before.kind(named: record.name) != nil || record.kind(named: before.name) != nil
+    }
+    return Set(inherited.map(\.number))
   }
 }

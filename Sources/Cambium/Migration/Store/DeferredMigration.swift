@@ -136,7 +136,9 @@ struct DeferredOpening {
   func publish(_ steps: [SchemaChange], after schemas: [Schema]) throws(StoreError) {
     guard let from = schemas.last else { return }
     let to = steps.last?.to ?? from
-    let dropped = TreePlaces(of: from).trees.subtracting(TreePlaces(of: to).trees).sortedRarely()
+    let kept = TreePlaces(of: to).trees
+    var emptied = TreePlaces(of: from).trees.subtracting(kept)
+    for index in steps.flatMap(\.emptiedIndexes) { emptied.insert(Entity.name(ofIndex: index)) }
     var pending = try pending(schemas)
     pending.add(steps)
     let all = schemas + steps.map(\.to)
@@ -144,13 +146,14 @@ struct DeferredOpening {
     let names = backend.names
     let tree = try names.slot(of: PendingSteps.treeName)
     let schemaTree = try names.slot(of: Schema.treeName)
-    let kept = KeptStateChange.keep(version: from.storedVersion, label: from.label ?? "")
-    let renames = FieldRenames(from: from, to: to)
+    let state = KeptStateChange.keep(version: from.storedVersion, label: from.label ?? "")
+    let moves = try KindPlacing(from: from, to: to, through: steps).moves.filter(\.changesPlace)
+    let renames = FieldRenames(from: from, to: to, moves)
     let metadata = try names.slot(of: Entities.metadataName)
     try MigrationMark.discard(in: backend)
     try backend.commit { trees throws(StoreError) in
       try renames.apply(to: trees, in: metadata, since: metadata)
-      for name in dropped { try trees.removeAll(in: names.slot(of: name)) }
+      for name in emptied.sortedRarely() { try trees.removeAll(in: names.slot(of: name)) }
       for step in steps {
         let (key, bytes) = (Schema.key(of: step.to.storedVersion), try step.to.published())
         try trees.put(key.rawSpan, bytes.rawSpan, in: schemaTree)
@@ -162,7 +165,7 @@ struct DeferredOpening {
       if steps.contains(where: \.changesReferences) {
         try BlobRecount.markDue(in: trees, names)
       }
-      trees.addWork { $0.keeping = [kept] }
+      trees.addWork { $0.keeping = [state] }
     }
     try use(pending, all)
   }

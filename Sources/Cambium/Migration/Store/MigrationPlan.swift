@@ -38,6 +38,8 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
     public let isDeferrable: Bool
     /// The changes that it makes.
     public let changes: [Change]
+    /// Why it cannot be deferred, by record and field, beside the plan's faults; empty if it can.
+    public let deferralFaults: [Fault]
 
     public enum Kind: String, Hashable, Codable, Sendable {
       /// The step follows from the descriptions.
@@ -71,6 +73,8 @@ extension MigrationPlan: CustomStringConvertible {
           + (step.isDeferrable ? ", deferrable" : ""))
       lines += step.changes.map { "    \($0)" }
       if step.changes.isEmpty { lines.append("    no change to what is stored") }
+      if !step.deferralFaults.isEmpty { lines.append("    it cannot be deferred:") }
+      lines += step.deferralFaults.map { "      \($0)" }
     }
     lines.append("work")
     lines += work.map { "  \($0)" }
@@ -329,12 +333,15 @@ extension MigrationPlan.PlannedStep {
     to = change.to.version
     label = hop.step?.label ?? change.to.label
     isDeferrable = hop.isDeferrable
+    deferralFaults = hop.deferralFaults
     kind = (hop.step?.parts.isEmpty ?? true) ? .inferred : .given
-    var changes: [Change] = change.added.map {
+    let replaced = change.replaced
+    let inherited = Set(replaced.map(\.new.number))
+    var changes: [Change] = (change.added + replaced.map(\.new)).map {
       .difference(SchemaDifference(.added(as: nil), of: $0.name), value: nil)
     }
     changes += change.moveDifferences.map { .difference($0, value: nil) }
-    for record in change.removed {
+    for record in change.removed + replaced.map(\.old) {
       let moves = change.moves.filter { $0.old.number == record.number }
       if moves.contains(where: { $0.move?.kind == nil }) { continue }
       changes.append(
@@ -343,8 +350,9 @@ extension MigrationPlan.PlannedStep {
           value: moves.isEmpty ? nil : "its other records"))
     }
     changes += change.transformed.map { .transformed(record: $0.name) }
-    for record in change.records { changes += record.planned }
-    let known = Set(change.records.map(\.new.number))
+    let kept = change.records.filter { !inherited.contains($0.new.number) }
+    for record in kept { changes += record.planned }
+    let known = Set(kept.map(\.new.number))
     for move in change.moves where !known.contains(move.new.number) {
       changes += move.plannedValues.filter { !changes.contains($0) }
     }

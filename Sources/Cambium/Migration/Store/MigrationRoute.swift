@@ -21,6 +21,17 @@ struct MigrationRoute: Sendable {
 
     fileprivate var isAdditive: Bool { isInferredUp && change.isAdditive }
 
+    /// Why the step cannot be deferred though it can be made, by record and field.
+    var deferralFaults: [MigrationPlan.Fault] {
+      var faults = change.deferralFaults.filter { !change.faults.contains($0) }
+      if !isInferredUp {
+        let isBack = change.to.version < change.from.version
+        let reason = isBack ? "it leads to an older version" : "the program states a part of it"
+        faults.insert(MigrationFault(record: "Step", field: nil, reason: reason), at: 0)
+      }
+      return faults.map { .change(record: $0.record, field: $0.field, reason: $0.reason) }
+    }
+
     private var isInferredUp: Bool {
       (step?.parts.isEmpty ?? true) && change.to.version > change.from.version
     }

@@ -193,10 +193,9 @@ extension MigrationTasks {
     }
     var touched: Set<UInt32> = []
     for change in chain {
-      touched.formUnion(change.sources.keys)
-      // A part of an optional composite gets values in place of nulls, but its index stays the same: records may still be
-      // without the composite.
-      touched.formUnion(change.fields.filter(change.fillsNulls).map(\.new.number))
+      // A part of an optional composite gets values in place of nulls, or loses some, but its index stays the same: records
+      // may still be without the composite.
+      touched.formUnion(change.changedFields)
     }
     // Rows of a version are replaced by those of a higher one; on the way back, records are put together.
     let isBack = hops.contains { $0.isBack }
@@ -205,7 +204,9 @@ extension MigrationTasks {
     }), let hop = hops.first {
       changes.places.rows[new.number] = fresh(Entity.name(ofRows: new.number))
       let (from, to) = (hop.change.from.storedVersion, hop.change.to.storedVersion)
-      changes.remade.append((old, try RowStep(change, from: from, to: to)))
+      if change.share != KindShare() {
+        changes.remade.append((old, try RowStep(change, from: from, to: to)))
+      }
       changes.setsAside = changes.setsAside || change.sources.values.contains(where: \.setsAside)
       for index in new.indexes { forget(index, &changes) }
       discard(source)
@@ -222,7 +223,7 @@ extension MigrationTasks {
           tree: tree, record: new, upgrade: upgrade,
           layout: try RowLayout(old, version: schema.storedVersion)))
     }
-    for index in new.indexes where index.isTouched(by: touched) { forget(index, &changes) }
+    for index in new.indexes where index.isTouched(by: touched, of: new) { forget(index, &changes) }
   }
 
   /// Returns the changes of a record through all hops; nil if it is not the same record throughout.
@@ -313,13 +314,6 @@ extension RecordSchema {
   /// Returns true if entries of an index depend on derived fields. Conditions name fields, so they are not examined.
   fileprivate func hasDerived(_ index: IndexSchema) -> Bool {
     index.condition != nil || index.parts.contains { field($0.field)?.derivation != nil }
-  }
-}
-
-extension IndexSchema {
-  /// Returns true if its entries depend on a field whose values change. Conditions name fields, so they are not examined.
-  fileprivate func isTouched(by fields: Set<UInt32>) -> Bool {
-    parts.contains { fields.contains($0.field) } || condition != nil && !fields.isEmpty
   }
 }
 

@@ -369,13 +369,19 @@ extension Migrator {
 extension SchemaChange {
   /// True if rows of the new version may refer to other blobs than those of the old one, or to the same a different number
   /// of times, though they are converted as they are: a field that is new has none.
-  var changesReferences: Bool { !from.externalFields.isSubset(of: to.externalFields) }
+  var changesReferences: Bool {
+    !from.externalFields.isSubset(of: to.externalFields)
+      || records.contains { change in
+        change.fields.contains { $0.new.type.isExternal && change.drops($0) }
+      }
+  }
 }
 
 extension MigrationTasks {
   /// True if any of the work may change references to blobs.
   var changesReferences: Bool {
     !route.from.externalFields.isSubset(of: route.to.externalFields)
+      || route.hops.contains(where: \.change.changesReferences)
       || tasks.contains { task in
         switch task {
         case .arrange, .convert, .build, .derive, .check, .prove: false

@@ -64,7 +64,7 @@ extension RecordChange {
     guard let change = fields.first(where: { $0.new.number == field.number }) else { return true }
     if sources[field.number] != nil, !change.keepsElements(sources[field.number]) { return true }
     if new.composites(around: field).contains(where: { sources[$0.number] != nil }) { return true }
-    return change.isUnproved
+    return change.isUnproved || change.old != nil && change.leadsToOtherKind
   }
 
   /// Returns true if a new index has no entry before records are written, and so is whole: if all old records are without
@@ -83,40 +83,20 @@ extension RecordChange {
     }
     return false
   }
-
-  /// Why references cannot be left for later: an index by which deletions find the records that lead to one must be whole,
-  /// and checked references must lead somewhere as soon as the version is published.
-  var relationFaults: [MigrationFault] {
-    var faults: [MigrationFault] = []
-    func add(_ field: String, _ reason: String) {
-      faults.append(MigrationFault(record: new.name, field: field, reason: reason))
-    }
-    let known = Set(old.indexes.map(\.number))
-    for change in fields {
-      let field = change.new
-      guard let reference = field.reference, reference.isChecked else { continue }
-      if change.isUnproved {
-        add(field.name, "it has to be proved that it leads to \(reference.destinationText)")
-      }
-      guard case .index(let place)? = new.wayBack(of: field) else { continue }
-      let index = new.indexes[place]
-      if !known.contains(index.number), !leavesEmpty(index) {
-        add(field.name, "the index that leads back from \(reference.destination) is new")
-      }
-    }
-    return faults
-  }
 }
 
 extension FieldChange {
   /// True if a checked reference may lead nowhere by its declarations in the two versions.
-  fileprivate var isUnproved: Bool {
+  var isUnproved: Bool {
     if missing != .null, missing != .array([]) { return true }
     guard let old else { return false }
     guard let before = old.reference, before.isChecked else { return true }
-    guard let now = new.reference, before.record == now.record else { return true }
-    // A reference to a kind leads to the record.
-    return now.composite != nil && now.composite != before.composite
+    return new.reference?.record != before.record
+  }
+
+  /// True if it leads to records of another kind than before. A reference to a kind leads to the record.
+  fileprivate var leadsToOtherKind: Bool {
+    new.reference?.composite.map { $0 != old?.reference?.composite } ?? false
   }
 
   /// Returns true if a source leaves the elements of a list as they are.

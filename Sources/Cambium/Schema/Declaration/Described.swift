@@ -518,6 +518,13 @@ extension Field {
 }
 
 extension DescribedRecord {
+  /// Returns true if each record is of a kind.
+  fileprivate func hasOnly(kind: String?) -> Bool {
+    guard let kind else { return true }
+    let outermost = fields.filter { $0.role == .kind && $0.composite == nil }
+    return isAbstract && outermost.map(\.name) == [kind]
+  }
+
   /// The record as if there were no others, and had been no version before.
   var alone: DescribedRecord {
     var copy = self
@@ -545,6 +552,8 @@ struct DescribedVersion: Sendable {
   private(set) var lineages: [String: Lineage] = [:]
   /// The records that are kept elsewhere than in the version before, by kinds.
   private(set) var moves: [NamedMove] = []
+  /// The names of records that are new, and have the number of the one record whose records are theirs from now on.
+  private(set) var successors: Set<String> = []
   /// A former name of a record or a field that was another's.
   private var open: [(record: String, field: String?, name: String)] = []
 
@@ -588,6 +597,25 @@ struct DescribedVersion: Sendable {
     if let (place, reason) = origins.ambiguity { throw fault(place.record, place.kind, reason) }
     moves = origins.moves
     open.removeAll { origins.explains($0.record, $0.field) }
+    findSuccessors(after: previous, ancestors)
+  }
+
+  /// Finds new records that get all records of one other, and no others: these stay in their tree, by its number and those of
+  /// its fields.
+  private mutating func findSuccessors(
+    after previous: DescribedVersion, _ ancestors: [String: String]
+  ) {
+    let continued = Set(ancestors.values)
+    for move in moves {
+      let (source, target) = (move.source.record, move.target.record)
+      let isSole =
+        moves.filter { $0.source.record == source || $0.target.record == target }.count == 1
+      guard isSole, ancestors[target] == nil, !continued.contains(source),
+        let before = previous.record(named: source), before.hasOnly(kind: move.source.kind)
+      else { continue }
+      lineages[target] = Lineage(ancestor: source, fields: move.fields)
+      successors.insert(target)
+    }
   }
 
   /// - Complexity: O(1); the first time, O(records).

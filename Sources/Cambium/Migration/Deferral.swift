@@ -1,0 +1,300 @@
+// What a step may leave to be done later: new rows that are made of their old ones alone, cannot fail, and have the same
+// keys. Indexes with other entries are built later, too, unless the store needs them at any moment.
+
+extension SchemaChange {
+  /// True if the store may be of the new version before its rows are.
+  var isDeferrable: Bool { deferralFaults.isEmpty }
+
+  /// Why not, by record and field; none where it may.
+  var deferralFaults: [MigrationFault] {
+    var faults = self.faults + derivationFaults
+    func add(_ record: String, _ field: String?, _ reason: String) {
+      let fault = MigrationFault(record: record, field: field, reason: reason)
+      if !faults.contains(fault) { faults.append(fault) }
+    }
+    for place in transformed { add(place.name, nil, "a closure transforms its records") }
+    for move in moves where move.old.number != move.new.number {
+      add(move.places?.source.name ?? move.old.name, nil, reason(against: move))
+    }
+    for change in gathered { add(change.new.name, nil, "new records are made for lists") }
+    for record in records {
+      let ways = ways(of: record.new.number)
+      for way in ways {
+        for (field, reason) in way.rowFaults { add(record.new.name, field, reason) }
+        for (field, reason) in referenceFaults(of: way) { add(record.new.name, field, reason) }
+      }
+      for (field, reason) in indexFaults(of: record) { add(record.new.name, field, reason) }
+    }
+    return faults
+  }
+
+  /// True if it can be deferred and is so by default: fields and kinds are only added or renamed, records also removed, and
+  /// no index has to be built.
+  var isAdditive: Bool { isDeferrable && moves.isEmpty && records.allSatisfy(\.isAdditive) }
+
+  /// Why the records of a move cannot stay in the tree in which they are.
+  private func reason(against move: RecordChange) -> String {
+    let target = move.places?.target.name ?? move.new.name
+    let isShared =
+      records.contains { $0.new.number == move.new.number }
+      || moves.contains { $0.new.number == move.new.number && $0.old.number != move.old.number }
+    return isShared
+      ? "its records come among others as \(target), where two of them may have one key"
+      : "its records become \(target) and leave others behind, so they need a tree of their own"
+  }
+}
+
+// MARK: Rows
+
+extension SchemaChange {
+  /// Returns the changes that rows of a record may go through where they are, each of rows of other kinds.
+  func ways(of number: UInt32) -> [RecordChange] {
+    (records + moves).filter {
+      $0.old.number == number && $0.new.number == number && $0.share != KindShare()
+    }
+  }
+}
+
+extension RecordChange {
+  /// Why a new row cannot be made of its old one alone, by fields; none if it can, of every row.
+  var rowFaults: [(field: String?, reason: String)] {
+    var faults: [(field: String?, reason: String)] = []
+    if !keepsKey { faults.append((nil, "its primary keys change")) }
+    if let reason = kindFault { faults.append((nil, reason)) }
+    let needs = needs
+    for field in fields where !needs.leavesOut(field.new) {
+      if let reason = rowFault(of: field, needs) { faults.append((field.new.name, reason)) }
+    }
+    return faults
+  }
+
+  private func rowFault(of field: FieldChange, _ needs: NeededValues) -> String? {
+    let new = field.new
+    if let source = sources[new.number] {
+      if let reason = source.rowFault { return reason }
+    } else if let old = field.old, old.type.stored != new.type.stored,
+      !old.type.widens(to: new.type), !field.becomesList
+    {
+      return "it was \(old.type) and is \(new.type), and values may not convert"
+    }
+    guard let old = field.old else {
+      if new.type == .composite {
+        let isPresent = move?.present.contains(new.number) ?? false
+        return field.missing == .null || isPresent ? nil : "it is a composite with a default"
+      }
+      if sources[new.number] != nil { return "it is new, and an element of a list" }
+      return field.missing == .null && !needs.canBeNull(new)
+        ? "it is new, not optional, and has no default" : nil
+    }
+    if sources[new.number] != nil {
+      guard case .array(of: let element) = old.type, new.type.scalar != nil,
+        element == new.type.scalar || ColumnType.scalar(element).widens(to: new.type)
+      else { return "it was \(old.type), of which no element is \(new.type)" }
+    }
+    if field.missing == .null, canLackNeeded(field) {
+      return "it was optional, and records may have no value"
+    }
+    if field.missing != .null, new.type.isExternal {
+      return "it is stored outside of rows, where records without a value get one"
+    }
+    return nil
+  }
+
+  private var keepsKey: Bool {
+    guard new.primaryKey.count == old.primaryKey.count else { return false }
+    return zip(new.primaryKey, old.primaryKey).allSatisfy { part, before in
+      guard let field = fields.first(where: { $0.new.number == part.field }),
+        sources[part.field] == nil
+      else { return false }
+      return field.old?.number == before.field && field.old?.type == field.new.type
+        && part.isDescending == before.isDescending
+    }
+  }
+}
+
+extension FieldSource {
+  /// Why a row's new value is not known from the row alone, or may be refused; nil if it is.
+  fileprivate var rowFault: String? {
+    switch self {
+    case .value, .record, .constant, .field: "a step gives it values"
+    case .version, .related: "its values are made of other records"
+    case .conversion: "values may not convert"
+    case .distinctElements: "a list may lead to one record twice"
+    case .element(let source):
+      switch source.choice {
+      case .first, .last: nil
+      case .only: "a list may have several elements"
+      case .least, .greatest: "other records say which element is kept"
+      case .all: "a new record has the elements"
+      }
+    }
+  }
+}
+
+// MARK: Kinds
+
+extension RecordChange {
+  /// Why rows cannot be of the kinds that they are of; nil if all of them can.
+  private var kindFault: String? {
+    guard new.hasKinds || old.hasKinds else { return nil }
+    for composite in move?.present ?? [] {
+      guard let field = new.field(composite), new.kind(composite) != nil,
+        needs.isKnown(field),
+        new.composites(field).allSatisfy({ move?.present.contains($0) ?? false })
+      else { return "not all of its records are of a kind" }
+    }
+    for kind in new.kinds {
+      if let origin = new.field(kind.composite).flatMap(needs.origin), old.kind(origin) == nil {
+        return "\(new.name(of: kind)) is a kind now, and records may be of another, too"
+      }
+    }
+    for kind in possibleKinds {
+      let kinds = kinds(after: kind)
+      let parents = Set(kinds.map { new.field($0)?.composite })
+      let innermost = kinds.first { !parents.contains($0) }
+      guard parents.count == kinds.count else { return "records may be of two kinds" }
+      if innermost.map({ new.kind($0)?.isAbstract ?? false }) ?? new.isAbstract {
+        let name = innermost.flatMap { new.field($0)?.name } ?? new.name
+        return "\(name) is abstract, and records may be of none of its kinds"
+      }
+    }
+    return nil
+  }
+
+  /// The innermost kinds that old rows of it may be of.
+  private var possibleKinds: [UInt32?] {
+    var kinds: [UInt32?] = old.isAbstract ? [] : [nil]
+    kinds += old.kinds.filter { !$0.isAbstract }.map(\.composite)
+    return kinds.filter { share?.contains($0) ?? true }
+  }
+
+  /// The composites of all kinds that a record is of afterwards.
+  private func kinds(after kind: UInt32?) -> Set<UInt32> {
+    let before = Set(kind.flatMap { old.field($0) }.map { [$0.number] + old.composites($0) } ?? [])
+    let needs = needs
+    return Set(
+      new.kinds.map(\.composite).filter { composite in
+        guard let field = new.field(composite) else { return false }
+        return needs.isSure(field) || needs.origin(of: field).map(before.contains) ?? false
+      })
+  }
+
+  /// Returns true if each record that was of a kind is of another afterwards.
+  ///
+  /// - Parameter kind: Nil for all records.
+  fileprivate func leads(from kind: UInt32?, to next: UInt32?) -> Bool {
+    guard let next else { return true }
+    return possibleKinds.allSatisfy { innermost in
+      let line = innermost.flatMap { old.field($0) }.map { [$0.number] + old.composites($0) } ?? []
+      if let kind, !line.contains(kind) { return true }
+      return kinds(after: innermost).contains(next)
+    }
+  }
+}
+
+// MARK: Indexes
+
+extension SchemaChange {
+  /// Returns the indexes of a record that have other entries afterwards, or are new and have any.
+  func builtIndexes(of record: RecordSchema) -> [IndexSchema] {
+    guard let old = from.record(number: record.number) else { return [] }
+    let known = Set(old.indexes.map(\.number))
+    let ways = ways(of: record.number)
+    return record.indexes.filter { index in
+      known.contains(index.number)
+        ? ways.contains { index.isTouched(by: $0.changedFields, of: record) }
+        : !ways.allSatisfy { $0.leavesEmpty(index) }
+    }
+  }
+
+  /// The indexes that were there before and have other entries afterwards.
+  var emptiedIndexes: Set<UInt32> {
+    let known = Set(from.records.flatMap { $0.indexes.map(\.number) })
+    return Set(records.flatMap { builtIndexes(of: $0.new) }.map(\.number)).intersection(known)
+  }
+
+  /// Why indexes cannot wait: those by which saves and deletions look for other records.
+  private func indexFaults(
+    of record: RecordChange
+  ) -> [(field: String?, reason: String)] {
+    let known = Set(record.old.indexes.map(\.number))
+    return builtIndexes(of: record.new).compactMap { index in
+      let isNew = !known.contains(index.number)
+      if index.isUnique {
+        return (
+          nil,
+          "the unique constraint \(index.name) \(isNew ? "is new" : "gets other values"), and two records may break it"
+        )
+      }
+      guard record.new.leadsBack(index), let field = record.new.field(index.parts[0].field) else {
+        return nil
+      }
+      return (
+        field.name,
+        "the index that leads back from \(field.reference?.destination ?? "") \(isNew ? "is new" : "gets other entries")"
+      )
+    }
+  }
+}
+
+extension IndexSchema {
+  /// Returns true if its entries depend on fields whose values change.
+  func isTouched(by fields: Set<UInt32>, of record: RecordSchema) -> Bool {
+    if fields.isEmpty { return false }
+    if parts.contains(where: { fields.contains($0.field) }) { return true }
+    return condition?.names.contains { name in
+      record.field(named: name).map { fields.contains($0.number) } ?? true
+    } ?? false
+  }
+}
+
+extension FieldCondition {
+  /// The names of the fields that the condition of an index compares.
+  fileprivate var names: [String] {
+    var names: [String] = []
+    _ = mapTerms { term in
+      if case .comparison(let name, _, _) = term { names.append(name) }
+      return term
+    }
+    return names
+  }
+}
+
+// MARK: References
+
+extension SchemaChange {
+  /// Why references cannot wait: what is checked must lead somewhere as soon as the version is published.
+  private func referenceFaults(
+    of way: RecordChange
+  ) -> [(field: String?, reason: String)] {
+    way.fields.compactMap { field in
+      guard let reference = field.new.reference, reference.isChecked else { return nil }
+      let isProved =
+        !field.isUnproved
+        && (field.old?.reference.map { before in
+          ways(of: reference.record)
+            .allSatisfy { $0.leads(from: before.composite, to: reference.composite) }
+        } ?? true)
+      let reason = "it has to be proved that it leads to \(reference.destinationText)"
+      return isProved ? nil : (field.new.name, reason)
+    }
+  }
+}
+
+extension RecordChange {
+  /// True if it is only a field or a kind more, or another name.
+  fileprivate var isAdditive: Bool {
+    let known = Set(old.indexes.map(\.number))
+    guard new.indexes.allSatisfy({ known.contains($0.number) || leavesEmpty($0) }) else {
+      return false
+    }
+    if kind == .same { return true }
+    let kept = fields.compactMap(\.old)
+    return sources.isEmpty && kept.count == old.fields.count
+      && fields.allSatisfy { field in
+        guard let old = field.old else { return true }
+        return old.type == field.new.type && old.isOptional == field.new.isOptional
+          && !field.isMoved
+      }
+  }
+}
