@@ -55,6 +55,8 @@ extension MigrationPlan {
               "from": JSONValue(step.from), "to": JSONValue(step.to),
               "label": JSONValue(step.label),
               "deferrable": .boolean(step.isDeferrable),
+              "deferralFaults": .array(
+                try step.deferralFaults.map { try JSONValue(describing: $0) }),
               "changes": .array(try step.changes.map { try JSONValue(describing: $0) }),
             ]
           }),

@@ -55,6 +55,7 @@ extension LongWork {
     LongWork("rehearsal with hooks", .rehearsal, [.before, .listed, .after]),
     LongWork("published, then finished", .publishing, [.added]),
     LongWork("deferred finishing", .finishing, [.added]),
+    LongWork("deferred finishing of values for nulls", .finishing, [.required]),
     LongWork("rollback", .rollback, [.before, .computed]),
     LongWork("bulk load", .load),
     LongWork("import in batches", .batches),
