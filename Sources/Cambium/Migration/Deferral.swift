@@ -86,6 +86,10 @@ extension RecordChange {
       return field.missing == .null && !needs.canBeNull(new)
         ? "it is new, not optional, and has no default" : nil
     }
+    // A blob may be damaged.
+    if old.type.isExternal != new.type.isExternal {
+      return "its values go into rows, or out of them"
+    }
     if sources[new.number] != nil {
       guard case .array(of: let element) = old.type, new.type.scalar != nil,
         element == new.type.scalar || ColumnType.scalar(element).widens(to: new.type)
