@@ -45,16 +45,6 @@ extension SchemaChange {
 }
 
 // MARK: Rows
-
-extension SchemaChange {
-  /// Returns the changes that rows of a record may go through where they are, each of rows of other kinds.
-  func ways(of number: UInt32) -> [RecordChange] {
-    (records + moves).filter {
-      $0.old.number == number && $0.new.number == number && $0.share != KindShare()
-    }
-  }
-}
-
 extension RecordChange {
   /// Why a new row cannot be made of its old one alone, by fields; none if it can, of every row.
   var rowFaults: [(field: String?, reason: String)] {

@@ -14,15 +14,42 @@ struct SchemaChange: Sendable {
   /// The changes that can be neither inferred nor made as stated.
   let faults: [MigrationFault]
   /// The changes of records that are kept among those of another record or kind from now on.
-  var moves: [RecordChange] = []
+  let moves: [RecordChange]
   /// The changes that make new records of lists, beside those of the records that have the lists.
-  var gathered: [RecordChange] = []
+  let gathered: [RecordChange]
+  /// The changes that rows of a record may go through where they are, each of rows of other kinds, by the records' numbers.
+  private let ways: [UInt32: [RecordChange]]
 
   /// The records of both versions of which none stay what they are: those with the number of another, whose records they have.
   var replaced: [RecordChange] { records.filter { $0.share == KindShare() } }
   /// The changes whose records are added to those that stay.
   var adding: [RecordChange] { moves + gathered }
   var all: [RecordChange] { records + adding }
+
+  init(
+    from: Schema, to: Schema, added: [RecordSchema], removed: [RecordSchema],
+    records: [RecordChange], transformed: [RecordPlace], faults: [MigrationFault],
+    moves: [RecordChange] = [], gathered: [RecordChange] = []
+  ) {
+    self.from = from
+    self.to = to
+    self.added = added
+    self.removed = removed
+    self.records = records
+    self.transformed = transformed
+    self.faults = faults
+    self.moves = moves
+    self.gathered = gathered
+    let staying = (records + moves).filter {
+      $0.old.number == $0.new.number && $0.share != KindShare()
+    }
+    ways = Dictionary(grouping: staying) { $0.new.number }
+  }
+
+  /// Returns the changes that rows of a record may go through where they are, each of rows of other kinds.
+  ///
+  /// - Complexity: O(1).
+  func ways(of number: UInt32) -> [RecordChange] { ways[number] ?? [] }
 }
 
 /// The change of one record type by a step.
@@ -169,17 +196,13 @@ extension SchemaChange {
             "the step transforms it, and \(other.name), whose records these are, too; leave one of them out"
         ))
     }
-    self.from = from
-    self.to = to
-    self.faults = faults
-    self.records = records
-    self.moves = moves
-    self.gathered = gathered
-    added = to.records.filter { from.record(number: $0.number) == nil }
-    self.transformed = transformed
-    removed = from.records.filter {
-      to.record(number: $0.number) == nil && !whole.contains($0.number)
-    }
+    self.init(
+      from: from, to: to,
+      added: to.records.filter { from.record(number: $0.number) == nil },
+      removed: from.records.filter {
+        to.record(number: $0.number) == nil && !whole.contains($0.number)
+      },
+      records: records, transformed: transformed, faults: faults, moves: moves, gathered: gathered)
   }
 }
 

@@ -26,7 +26,7 @@ extension StoreModel {
     for (place, record) in change.replaced.enumerated() {
       new.records.removeAll { $0.number == record.new.number }
       var renumbered = record.new
-      renumbered.number = .max - UInt32(place)
+      renumbered.number = .max - UInt32(change.replaced.count - place)
       new.records.append(renumbered)
     }
     return change.moveDifferences

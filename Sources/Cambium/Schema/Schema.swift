@@ -144,7 +144,18 @@ extension Schema {
   /// The place of a record among all.
   func place(ofRecord name: String) -> Int? { recordNames.place(of: name, in: records) { $0.name } }
 
-  func record(number: UInt32) -> RecordSchema? { records.first { $0.number == number } }
+  /// - Complexity: O(log records).
+  func record(number: UInt32) -> RecordSchema? {
+    var places = records.indices
+    while !places.isEmpty {
+      let middle = places.lowerBound + places.count / 2
+      if records[middle].number == number { return records[middle] }
+      places =
+        records[middle].number < number
+        ? middle + 1..<places.upperBound : places.lowerBound..<middle
+    }
+    return nil
+  }
 }
 
 extension RecordSchema {
