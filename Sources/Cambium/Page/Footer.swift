@@ -31,11 +31,41 @@ extension Footer {
   ///
   /// - Complexity: O(trees + segments); no page is read.
   var garbageShare: Double {
-    // Sums of numbers from a file: a number that cannot overflow.
-    let live = trees.reduce(0) { $0 + Double($1.root?.reference.liveBytes ?? 0) }
+    // A sum of numbers that come from a file: it cannot overflow.
     let blocks = segments.reduce(0) { $0 + ($1.kind == .pages ? Double($1.end) : 0) }
     if blocks == 0 { return 0 }
-    return max(0, 1 - live / (blocks * Double(Layout.blockSize)))
+    return max(0, 1 - Double(liveBytes) / (blocks * Double(Layout.blockSize)))
+  }
+}
+
+extension Footer {
+  /// The bytes that trees reach, where they share no pages.
+  ///
+  /// - Complexity: O(trees).
+  var liveBytes: UInt64 {
+    var sum: UInt64 = 0
+    for tree in trees { sum.addClamping(tree.root?.reference.liveBytes ?? 0) }
+    return sum
+  }
+
+  /// True if the live bytes of segments are together those of the trees, as they are unless trees share pages.
+  ///
+  /// - Complexity: O(trees + segments).
+  var hasLikelyLiveBytes: Bool {
+    // Those of segments may be any numbers.
+    var rest = liveBytes
+    for extent in segments where extent.kind == .pages {
+      guard extent.liveBytes <= rest else { return false }
+      rest -= extent.liveBytes
+    }
+    return rest == 0
+  }
+
+  /// States the live bytes of all page segments: 0 for those that `live` does not name.
+  mutating func setLiveBytes(_ live: [UInt32: UInt64]) {
+    for index in segments.indices where segments[index].kind == .pages {
+      segments[index].liveBytes = live[segments[index].number] ?? 0
+    }
   }
 }
 

@@ -62,6 +62,8 @@ final class PageAppender {
   private var draft = AlignedBuffer(count: 1)
   /// Writes out on another thread, as long as a caller asks for that.
   private var behind: WriteBehind?
+  /// The pages in whose place others were appended since the last publication.
+  var replaced = ReplacedPages()
 
   /// - Parameters:
   ///   - number: The first segment to make, above all that there are. One that has the number already
@@ -350,6 +352,7 @@ extension PageAppender {
   }
 
   private func keepLast() {
+    replaced = ReplacedPages()
     open.removeFirst(max(0, open.count - 1))
     if !open.isEmpty { open[0].firstBlock = open[0].endBlock }
   }

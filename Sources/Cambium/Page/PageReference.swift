@@ -99,3 +99,10 @@ extension PageReference {
     }
   }
 }
+
+extension UInt64 {
+  mutating func addClamping(_ other: UInt64) {
+    let (sum, overflow) = addingReportingOverflow(other)
+    self = overflow ? .max : sum
+  }
+}

@@ -45,10 +45,3 @@ extension OpenEntries {
     }
   }
 }
-
-extension UInt64 {
-  fileprivate mutating func addClamping(_ other: UInt64) {
-    let (sum, overflow) = addingReportingOverflow(other)
-    self = overflow ? .max : sum
-  }
-}

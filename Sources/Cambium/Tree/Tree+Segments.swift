@@ -29,6 +29,23 @@ extension PageReader {
   }
 }
 
+extension PageFile {
+  /// The segments of which the footer says another number of live bytes than the trees reach.
+  ///
+  /// - Complexity: O(branches).
+  /// - Throws: `.corrupt`, `.io`.
+  func liveBytesFaults() throws(StoreError) -> [StoreError] {
+    let live = try pages.liveBytes(of: footer.trees)
+    return footer.segments.compactMap { extent in
+      let found = live[extent.number] ?? 0
+      if extent.kind != .pages || extent.liveBytes == found { return nil }
+      return .corrupt(
+        .segment(extent.number), invariant: .liveBytes,
+        reason: "\(extent.liveBytes) bytes are said to live in it, and \(found) do")
+    }
+  }
+}
+
 extension Tree {
   /// Adds the tree's pages to `live`.
   ///

@@ -293,6 +293,7 @@ extension TreeBuilder {
     if level == 0, reference.lowestVersion != schemaVersion { return false }
     let separator = levels[level + 1].keyBytes(last)
     let taken = try entries(of: reference, level: level, separator: separator, from: base)
+    appender.replaced.insert(reference)
     levels[level + 1].removeLast()
     levels[level].prepend(taken)
     if level == 0 { leafSeparator = separator }

@@ -46,6 +46,7 @@ extension TreeMerge where Input: ~Copyable {
     let page = try base.page(reference, level: 0, as: LeafPage.self)
     let node = Node(page.bytes)
     try checkBounds(of: node, reference, low: low, high: high)
+    builder.appender.replaced.insert(reference)
     defer { range?.take(bytes: UInt64(reference.size)) }
     builder.expect(from: low, schemaVersion: reference.lowestVersion)
     var key: [UInt8] = []

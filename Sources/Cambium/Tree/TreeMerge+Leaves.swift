@@ -9,6 +9,7 @@ extension TreeMerge where Input: ~Copyable {
     let page = try base.page(reference, level: 0, as: LeafPage.self)
     let node = Node(page.bytes)
     try checkBounds(of: node, reference, low: low, high: high)
+    builder.appender.replaced.insert(reference)
     // Behind its large values: so one of them at least is moved, however little a range may move.
     defer { range?.take(bytes: UInt64(reference.size)) }
     if try takeReplacements(for: node, reference, below: high),
@@ -39,7 +40,10 @@ extension TreeMerge where Input: ~Copyable {
       slot = end
       if slot == node.count { break }
       try putOperation()
-      if place.isFound { slot += 1 }
+      if place.isFound {
+        if node.isExternal(slot) { leave(value: PageReference(decoding: node.value(slot), at: 0)) }
+        slot += 1
+      }
     }
   }
 
@@ -80,9 +84,26 @@ extension TreeMerge where Input: ~Copyable {
     }
     guard let base else { return }
     range?.take(bytes: pages.liveBytes)
+    leave(value: pages)
     var value: [UInt8] = []
     try base.appendLargeValue(pages, to: &value)
     try put(key, value.rawSpan, schemaVersion: schemaVersion)
+  }
+
+  /// Notes that the pages of a value are not taken over.
+  private func leave(value pages: PageReference) {
+    guard let base else { return }
+    builder.appender.replaced.insert(pages)
+    if pages.liveBytes == pages.size { return }
+    do throws(StoreError) {
+      let list = try base.page(pages, level: 0, as: ValueListPage.self)
+      for index in 0..<ValueListPage.count(list.bytes) {
+        builder.appender.replaced.insert(ValueListPage.reference(index, list.bytes))
+      }
+    } catch {
+      // A value that cannot be read may be removed.
+      builder.appender.replaced.insertUnknown()
+    }
   }
 
   /// Whether the pages of a value may be taken over.

@@ -125,6 +125,7 @@ extension TreeMerge where Input: ~Copyable {
     let page = try base.page(reference, level: UInt8(level), as: BranchPage.self)
     let node = Node(page.bytes)
     try checkBounds(of: node, reference, low: low, high: high)
+    builder.appender.replaced.insert(reference)
     if level == 1, let ahead, soughtCount > 0, !hasOperation(below: high) {
       return try visitLeaves(of: node, ahead, base, low: low, high: high)
     }

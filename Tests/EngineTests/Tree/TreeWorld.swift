@@ -101,11 +101,28 @@ struct TreeWorld {
     adoption: Adoption = .all,
     within range: MergeRange? = nil
   ) throws {
-    let appender = try nextAppender()
+    let (appender, before) = (try nextAppender(), file)
     let root = try TreeMerge.run(
       input, into: root, of: file?.pages, transform: transform, adoption: adoption,
       within: range, sizes: sizes, appendingTo: appender)
+    let (replaced, appended) = (appender.replaced, appender.extents)
     try publish(root, from: appender)
+    try check(replaced, appended, since: before)
+  }
+
+  /// Throws unless the pages that a merge replaced and appended are those that a walk misses and finds.
+  private func check(
+    _ replaced: ReplacedPages, _ appended: [AppendedBlocks], since before: PageFile?
+  ) throws {
+    guard let file else { return }
+    var live = try before?.pages.liveBytes(of: before?.footer.trees ?? []) ?? [:]
+    for extent in appended {
+      live[extent.number, default: 0] += UInt64(extent.blocks.count * Layout.blockSize)
+    }
+    for (number, bytes) in replaced.bytes { live[number, default: 0] -= bytes }
+    live = live.filter { $0.value > 0 }
+    let found = try file.pages.liveBytes(of: file.footer.trees)
+    try agree(found == live && replaced.isComplete, "\(live) bytes live, and not \(found)")
   }
 
   /// Every third time another one goes on, as if the store had been closed and opened.

@@ -5,7 +5,7 @@ extension Engine {
   /// Publishes the base again if the live bytes of segments or the place of a compaction in its footer are wrong.
   ///
   /// If they cannot be corrected now, since there is no space or pages are damaged, they stay wrong until the next fold,
-  /// which computes them again.
+  /// which counts again what does not add up. Live bytes that add up, each of them wrong, are counted again by a compaction.
   ///
   /// - Complexity: O(trees + segments); O(branches) if trees share pages, or a number is wrong.
   func correctPlanning() {
@@ -42,23 +42,6 @@ extension PageFile {
       return footer
     }
     if footer.hasLikelyLiveBytes { return nil }
-    let live = try pages.liveBytes(of: footer.trees)
-    let isRight = footer.segments.allSatisfy {
-      $0.kind != .pages || $0.liveBytes == live[$0.number] ?? 0
-    }
-    return isRight ? nil : footer
-  }
-}
-
-extension Footer {
-  /// True if the live bytes of segments are together those of the trees, as they are unless trees share pages.
-  fileprivate var hasLikelyLiveBytes: Bool {
-    // Those of trees are bounded; those of segments may be any numbers.
-    var rest = trees.reduce(0) { $0 + ($1.root?.reference.liveBytes ?? 0) }
-    for extent in segments where extent.kind == .pages {
-      guard extent.liveBytes <= rest else { return false }
-      rest -= extent.liveBytes
-    }
-    return rest == 0
+    return try liveBytesFaults().isEmpty ? nil : footer
   }
 }

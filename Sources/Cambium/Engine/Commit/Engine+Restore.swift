@@ -71,6 +71,7 @@ extension Engine {
     footer.trees.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     // Where a compaction is says nothing of these trees.
     footer.pendingWork = old.pendingWork.filter { $0.kind != CompactionPlace.kind }
+    footer.setLiveBytes(try present.pages.liveBytes(of: footer.trees))
     return try Base(PageFile(after: present, present.reference, footer), names: self.names)
   }
 

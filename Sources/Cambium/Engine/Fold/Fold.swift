@@ -62,8 +62,11 @@ struct Fold {
   private mutating func apply(_ operation: TreeOperation) {
     switch operation {
     case .copy(let source, let target):
+      // From now on both share pages, and those of what the target was are nobody's.
+      appender.replaced.insertUnknown()
       catalog[names.name(of: target)] = catalog[names.name(of: source)]
     case .move(let source, let target):
+      if catalog[names.name(of: target)] != nil { appender.replaced.insertUnknown() }
       catalog[names.name(of: target)] = catalog.removeValue(forKey: names.name(of: source))
     }
   }

@@ -26,6 +26,7 @@ struct FoldLayers {
         spill, slot, into: tree, transform, sizes: sizes, tag: tag, appendingTo: appender)
     }
     let changes = overlay[slot]
+    if changes.hidesBase, let root = tree.root { appender.replaced.insert(root) }
     return try TreeMerge.run(
       OverlayInput(changes), into: changes.hidesBase ? nil : tree.root, of: tree.pages,
       transform: transform, sizes: sizes, tag: tag, appendingTo: appender)
@@ -49,6 +50,7 @@ struct FoldLayers {
       if inputs.isEmpty || !changes.isEmpty { inputs.append(.overlay(OverlayRunInput(changes))) }
       hidesBase = changes.hidesBase
     }
+    if hidesBase, let root = tree.root { appender.replaced.insert(root) }
     if inputs.isEmpty { return nil }
     return try TreeMerge.run(
       RunMerge(newestFirst: inputs, largeValues: try spill.largeValuePages()),

@@ -35,8 +35,28 @@ struct FooterPublishing {
   /// The segment table: of each segment how far it goes and what is live in it. Page segments without
   /// anything live are left out, unless a kept state or pending work needs them.
   ///
-  /// - Complexity: O(branches).
+  /// - Complexity: O(segments); O(branches) where a segment is left out, or what lives is not known from what changed.
   private func segments(of footer: Footer) throws(StoreError) -> [SegmentExtent] {
+    var placed = footer
+    placed.segments = placedSegments(of: footer)
+    let file = try PageFile(after: base, base.reference, placed)
+    let kept = try file.segmentNumbers(of: footer.pendingWork)
+      .union(keptSegmentNumbers(of: footer))
+    if let live = liveBytesFromChanges(of: footer) {
+      placed.setLiveBytes(live)
+      // The numbers of the base are for planning alone: no segment is given up because of them.
+      let isNeeded = placed.segments.allSatisfy { $0.liveBytes > 0 || kept.contains($0.number) }
+      if isNeeded, placed.hasLikelyLiveBytes {
+        return placed.segments + footer.segments.filter { $0.kind != .pages }
+      }
+    }
+    placed.setLiveBytes(try file.pages.liveBytes(of: footer.trees))
+    return placed.segments.filter { $0.liveBytes > 0 || kept.contains($0.number) }
+      + footer.segments.filter { $0.kind != .pages }
+  }
+
+  /// All page segments that the footer may name, each as far as it goes.
+  private func placedSegments(of footer: Footer) -> [SegmentExtent] {
     var ends: [UInt32: UInt64] = [:]
     for extent in present.footer.segments where extent.kind == .pages {
       ends[extent.number] = extent.end
@@ -45,28 +65,57 @@ struct FooterPublishing {
       ends[extent.number] = max(ends[extent.number] ?? 0, extent.end)
     }
     for extent in appender.extents { ends[extent.number] = UInt64(extent.blocks.upperBound) }
+    for state in footer.keptStates {
+      let (segment, end) = (state.footer.position.segment, UInt64(state.footer.endBlock))
+      ends[segment] = max(ends[segment] ?? 0, end)
+    }
+    return ends.sortedRarely { $0.key < $1.key }.map {
+      SegmentExtent(kind: .pages, number: $0.key, end: $0.value, liveBytes: 0)
+    }
+  }
+
+  private func keptSegmentNumbers(of footer: Footer) throws(StoreError) -> Set<UInt32> {
     var kept: Set<UInt32> = []
     for state in footer.keptStates {
       kept.formUnion(
         state.footer == present.reference
           ? present.segmentNumbers : try base.segmentNumbers(of: state.footer))
-      let (segment, end) = (state.footer.position.segment, UInt64(state.footer.endBlock))
-      ends[segment] = max(ends[segment] ?? 0, end)
     }
-    var placed = footer
-    placed.segments = ends.sortedRarely { $0.key < $1.key }.map {
-      SegmentExtent(kind: .pages, number: $0.key, end: $0.value, liveBytes: 0)
+    return kept
+  }
+
+  /// What lives in each page segment: what did in the base, and was not replaced, and what was appended. No page is read but
+  /// those of trees that are gone.
+  ///
+  /// - Returns: nil where that cannot be known: a page that several trees share is replaced in one of them only.
+  private func liveBytesFromChanges(of footer: Footer) -> [UInt32: UInt64]? {
+    let replaced = appender.replaced
+    guard replaced.isComplete, base.footer.hasLikelyLiveBytes,
+      let gone = liveBytes(of: replaced.trees, besides: footer)
+    else { return nil }
+    var live: [UInt32: UInt64] = [:]
+    for extent in base.footer.segments where extent.kind == .pages {
+      live[extent.number] = extent.liveBytes
     }
-    let file = try PageFile(after: base, base.reference, placed)
-    kept.formUnion(try file.segmentNumbers(of: footer.pendingWork))
-    let live = try file.pages.liveBytes(of: footer.trees)
-    let table = ends.compactMap { number, end in
-      (live[number] ?? (kept.contains(number) ? 0 : nil)).map {
-        SegmentExtent(kind: .pages, number: number, end: end, liveBytes: $0)
-      }
+    for extent in appender.extents {
+      live[extent.number, default: 0] &+= UInt64(extent.blocks.count * Layout.blockSize)
     }
-    return table.sortedRarely { $0.number < $1.number }
-      + footer.segments.filter { $0.kind != .pages }
+    for (number, bytes) in Array(replaced.bytes) + Array(gone) {
+      guard let present = live[number], present >= bytes else { return nil }
+      live[number] = present - bytes
+    }
+    return live
+  }
+
+  /// Counts the pages of trees that are gone.
+  ///
+  /// - Returns: nil if they cannot be read, or are more than those that are left.
+  private func liveBytes(of gone: [TreeRoot], besides footer: Footer) -> [UInt32: UInt64]? {
+    if gone.isEmpty { return [:] }
+    var replaced = base.footer
+    replaced.trees = gone.map { NamedTree(name: "", root: $0) }
+    guard replaced.liveBytes <= footer.liveBytes else { return nil }
+    return try? base.pages.liveBytes(of: replaced.trees)
   }
 
   /// The page segments that only states before `file` need.

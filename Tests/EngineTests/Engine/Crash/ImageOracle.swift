@@ -44,6 +44,7 @@ extension ImageOracle {
     try engine.checkHolds(history[sequence])
     let faults = engine.working.base.file.check(sizes: options.nodeSizes)
     try agree(faults.isEmpty, "\(faults)")
+    try engine.checkLiveBytes()
   }
 
   private func check(
@@ -81,6 +82,12 @@ extension Engine {
       if slice.endsPass { return true }
     }
     throw Disagreement(description: "a compaction that was broken off does not end")
+  }
+
+  /// Throws unless the live bytes that the newest footer states are those that a walk counts.
+  func checkLiveBytes() throws {
+    let faults = try working.base.file.liveBytesFaults()
+    try agree(faults.isEmpty, "\(faults)")
   }
 
   /// Throws unless the newest published state holds `content`, all of it and nothing else.

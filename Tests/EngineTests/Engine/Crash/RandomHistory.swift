@@ -193,6 +193,7 @@ extension RandomHistory {
     if let (snapshot, content, names) = try published() {
       try snapshot.checkHolds(content, names)
       try snapshot.scan(content, names)
+      try run.engine?.checkLiveBytes()
     }
     for (snapshot, content, names) in held { try snapshot.checkHolds(content, names) }
   }
