@@ -117,33 +117,3 @@ private struct LivePagesWalk {
     return isNew && reference.liveBytes != size
   }
 }
-
-extension Tree {
-  /// Verifies all nodes of the tree that lie within `appended`, so that nobody who reads them later has to.
-  ///
-  /// - Complexity: O(nodes there).
-  /// - Throws: `.corrupt`, `.io`: what is on the medium is not what was written.
-  func verify(within appended: [AppendedBlocks]) throws(StoreError) {
-    if let root { try verify(root.reference, level: root.level, within: appended) }
-  }
-
-  /// What was written refers to what was written before it, so what lies outside has nothing below it that
-  /// lies within.
-  private func verify(
-    _ reference: PageReference, level: UInt8, within appended: [AppendedBlocks]
-  ) throws(StoreError) {
-    let isWithin = appended.contains {
-      $0.number == reference.position.segment && $0.blocks.contains(reference.position.block)
-    }
-    if !isWithin { return }
-    if level == 0 {
-      _ = try pages.page(reference, level: 0, as: LeafPage.self)
-      return
-    }
-    let page = try pages.page(reference, level: level, as: BranchPage.self)
-    let node = Node(page.bytes)
-    for index in 0..<node.childCount {
-      try verify(node.child(index), level: level - 1, within: appended)
-    }
-  }
-}

@@ -86,7 +86,7 @@ struct Backup {
     return root
   }
 
-  /// Reads the written nodes back from the disk, and checks them.
+  /// Reads the written pages back from the disk, and checks them.
   private static func check(
     _ reference: FooterReference, against footer: Footer, in target: any FileSystem
   ) throws(StoreError) {
@@ -95,9 +95,7 @@ struct Backup {
       AppendedBlocks(number: $0.number, blocks: 1..<UInt32(clamping: $0.end))
     }
     file.readAhead(all)
-    for tree in file.footer.trees {
-      try Tree(pages: file.pages, root: tree.root).verify(within: all)
-    }
+    for extent in all { try file.pages.verify(extent) }
   }
 }
 

@@ -150,17 +150,6 @@ extension RunInput {
   }
 }
 
-extension File {
-  /// Fills the beginning of a buffer.
-  fileprivate func read(
-    into buffer: PageBuffer, count: Int, from offset: Int
-  ) throws(StoreError) -> Int {
-    var bytes = buffer.mutableBytes
-    var part = bytes._mutatingExtracting(first: count)
-    return try read(into: &part, from: offset, at: .pageRead)
-  }
-}
-
 /// A leaf, and one of its entries after the other.
 private struct RunLeaf: ~Copyable {
   private var page = Page.none
