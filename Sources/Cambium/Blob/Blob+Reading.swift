@@ -18,6 +18,9 @@ extension Blob {
     guard !range.isEmpty else { return Data() }
     switch storage {
     case .memory(let data): return data.bytes(in: range)
+    case .packed(let packed):
+      let content = try packed.content()
+      return range.count == content.count ? content : content.bytes(in: range)
     case .stored(let source):
       let reading = try source.reading()
       return try reading.content(in: range).data()
@@ -31,6 +34,7 @@ extension Blob {
     let offset = min(max(offset, 0), count)
     switch storage {
     case .memory(let data): return BlobReader(data, from: offset)
+    case .packed(let packed): return BlobReader(try packed.content(), from: offset)
     case .stored(let source): return BlobReader(try source.reading(), from: offset)
     }
   }
@@ -54,6 +58,10 @@ extension Blob {
 }
 
 extension Data {
+  init(copying bytes: RawSpan) {
+    self = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
+  }
+
   /// A copy of the bytes in a range that counts from 0.
   func bytes(in range: Range<Int>) -> Data {
     Data(self[startIndex + range.lowerBound..<startIndex + range.upperBound])

@@ -10,6 +10,7 @@ public import FoundationEssentials
 public struct Blob: Sendable {
   enum Storage: Sendable {
     case memory(Data)
+    case packed(PackedBlob)
     case stored(any BlobSource)
   }
 
@@ -24,6 +25,15 @@ public struct Blob: Sendable {
     storage = .stored(source)
   }
 
+  init(_ packed: PackedBlob) {
+    storage = .packed(packed)
+  }
+
+  /// The compressed value, where the content came from a row.
+  var packed: PackedValue? {
+    if case .packed(let packed) = storage { packed.value } else { nil }
+  }
+
   /// The stored blob; nil if the content is in memory.
   var source: (any BlobSource)? {
     if case .stored(let source) = storage { source } else { nil }
@@ -33,6 +43,7 @@ public struct Blob: Sendable {
   public var count: Int {
     switch storage {
     case .memory(let data): data.count
+    case .packed(let packed): packed.value.length
     case .stored(let source): source.count
     }
   }
@@ -50,6 +61,7 @@ extension Blob: Hashable {
     if let one = one.source, let other = other.source, one.identity == other.identity {
       return true
     }
+    if let one = one.packed, one == other.packed { return true }
     return (try? one.hasSameContent(as: other)) ?? false
   }
 

@@ -7,6 +7,9 @@
 enum BlobLayout {
   /// The content of a frame but for the last of a blob, in bytes.
   static let frameLength = 256 << 10
+  /// Streams up to this length are held in memory until it is known whether they stay in a row. There they do if their field says
+  /// nothing.
+  static let inRowLength = 64 << 10
   /// The size after which a segment takes no further blob.
   static let segmentSize = 1 << 30
   /// The first byte of the first blob in a segment.

@@ -1,15 +1,16 @@
 /// The options of values that are stored as blobs.
 public struct BlobOptions: Hashable, Sendable {
-  /// The most bytes of a value that stays in its row.
+  /// The most bytes of a value that stays in its row, compressed if it is longer than 4 KiB.
   public var threshold: Int
   public var compression: BlobCompression
   /// True if values with the same content share one blob.
   public var deduplicated: Bool
 
+  /// - Parameter threshold: If nil, 64 KiB, or 4 KiB where equal values share a blob: in rows nothing is shared.
   public init(
-    threshold: Int = 4096, compression: BlobCompression = .standard, deduplicated: Bool = false
+    threshold: Int? = nil, compression: BlobCompression = .standard, deduplicated: Bool = false
   ) {
-    self.threshold = threshold
+    self.threshold = threshold ?? (deduplicated ? 4 << 10 : BlobLayout.inRowLength)
     self.compression = compression
     self.deduplicated = deduplicated
   }

@@ -199,7 +199,7 @@ extension BlobStream {
 
 extension BlobCompression {
   /// How the first frame is made.
-  fileprivate var method: FrameCompression.Method {
+  var method: FrameCompression.Method {
     switch self {
     case .none: .raw
     case .zstd(let level):

@@ -94,7 +94,7 @@
   case rowNulls = "R3"
   /// The bytes of a row for a column are a value of its type.
   case rowValues = "R4"
-  /// A value of an external column is bytes, or a whole reference to a blob that the map has.
+  /// A value of an external column is bytes, a frame with its checksum, or a whole reference to a blob that the map has.
   case rowExternal = "R5"
   /// A row is of at most one kind of those with the same parent, and of one if the parent is abstract.
   case rowKinds = "R6"

@@ -48,7 +48,7 @@ import Testing
     let schema = try container.store(for: Guide.self).schema.record(named: "Guide")
     #expect(
       schema.map { "\($0)" }
-        == "Guide(id: uuid, map: transformable(json), mood: string, notes: array(of: string), picture: external(binaryData, threshold: 4096, compression: .zstd(level: 1)), places: array(of: uuid)?, price: double?, rank: int16, start: uuid?, title: string, weight: float)"
+        == "Guide(id: uuid, map: transformable(json), mood: string, notes: array(of: string), picture: external(binaryData, threshold: 65536, compression: .zstd(level: 1)), places: array(of: uuid)?, price: double?, rank: int16, start: uuid?, title: string, weight: float)"
     )
     context.delete(guide)
     try context.save()

@@ -7,9 +7,7 @@ struct BlobRecord: Record {
 
   static func recordDescription(for version: Int) -> RecordDescription {
     Field(primaryKey: true, name: "id", type: .integer)
-    Field(
-      name: "content", type: .binaryData,
-      storage: .external(threshold: 4096, compression: .zstd(level: 1)))
+    Field(name: "content", type: .binaryData, storage: .external())
   }
 
   static let model = StoreModel(records: [BlobRecord.self])

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Synchronization
 
 /// Keeps the files of a store's blobs, on a disk.
@@ -18,6 +19,8 @@ final class BlobKeeper: Sendable {
   }
 
   var seed: BlobSeed { files.seed }
+  /// Who compresses and decompresses.
+  var crew: BlobCrew { files.crew }
   /// How many segments were removed, or begun to be.
   var removalCount: Int { removals.load(ordering: .acquiring) }
   /// The segments with something that is not committed yet.
@@ -27,6 +30,17 @@ final class BlobKeeper: Sendable {
 
   /// Sees to it that nothing is written to a segment any more. False if something in it is not committed yet.
   func retire(_ segment: UInt32) -> Bool { files.retire(segment) }
+
+  /// Calls `body` with a task that makes a frame, and that others use afterwards.
+  ///
+  /// - Throws: `.io` where there is no memory.
+  func withSpareTask<Result>(
+    _ body: (FrameCompression) -> Result
+  ) throws(StoreError) -> Result {
+    let task = try files.spares.takeTask()
+    defer { files.spares.give(task) }
+    return body(task)
+  }
 
   /// The readers of the segments that are open now, also when they have been removed.
   func located() -> LocatedSegments { LocatedSegments(files) }
@@ -101,6 +115,24 @@ final class BlobKeeper: Sendable {
   }
 }
 
+extension BlobKeeper {
+  /// Compresses a value that is to lie in its row.
+  ///
+  /// - Returns: nil where that gains little.
+  /// - Throws: `.io` where there is no memory.
+  func pack(_ content: Data, _ compression: BlobCompression) throws(StoreError) -> PackedValue? {
+    guard (1...PackedValue.lengthMax).contains(content.count), compression.method != .raw else {
+      return nil
+    }
+    return try withSpareTask { task in
+      _ = task.take(content.bytes)
+      task.method = compression.method
+      task.perform()
+      return task.isHardlyCompressed ? nil : PackedValue(task.bytes, length: content.count)
+    }
+  }
+}
+
 extension FileSystem {
   /// The blob segments that have files, ascending.
   func blobSegments() throws(StoreError) -> [UInt32] {
@@ -122,6 +154,9 @@ final class LocatedSegments: Sendable {
     self.files = files
     segments = files.openSegments
   }
+
+  /// Who decompresses.
+  var crew: BlobCrew { files.crew }
 
   func reader(
     of identity: BlobIdentity, at place: BlobPlace

@@ -1,12 +1,13 @@
 internal import FoundationEssentials
 
-/// The value of an external field in its column of a row: the value if it is short, else a reference to it.
+/// The value of an external field in its column of a row: the value, as it is or compressed, or a reference to it.
 ///
-///     ┌───┬──────────┐   ┌───┬──────────┬────────┬──────────┐
-///     │ 0 │ value    │   │ 1 │ identity │ length │ checksum │
-///     └───┴──────────┘   └───┴──────────┴────────┴──────────┘
+///     ┌───┬──────────┐   ┌───┬──────────┬────────┬──────────┐   ┌───┬────────┬──────────┬────────┐
+///     │ 0 │ value    │   │ 1 │ identity │ length │ checksum │   │ 2 │ length │ checksum │ frame  │
+///     └───┴──────────┘   └───┴──────────┴────────┴──────────┘   └───┴────────┴──────────┴────────┘
 enum ExternalValue: Equatable {
   case inline(Data)
+  case packed(PackedValue)
   case reference(BlobReference)
   /// Only while a row is put together: the number of a value that is still to be stored, among those beside the
   /// row. No store has it.
@@ -15,17 +16,17 @@ enum ExternalValue: Equatable {
   private enum Tag {
     static let inline: UInt8 = 0
     static let reference: UInt8 = 1
-    static let waiting: UInt8 = 2
+    static let packed: UInt8 = 2
+    /// Of a later format: a frame that needs a dictionary.
+    static let packedByDictionary: UInt8 = 3
+    static let waiting: UInt8 = 255
   }
 
   /// Values in memory up to this size are in the row until it is known whether they stay. Longer ones wait beside it, as
-  /// many of them would make it too long.
+  /// many of them would make it too long. They are not compressed either.
   static var shortMax: Int { 4 << 10 }
 
-  /// Streams up to this size are held in memory until it is known whether they are in the row.
-  static var inlineMax: Int { 64 << 10 }
-
-  /// - Returns: nil if the bytes are neither.
+  /// - Returns: nil if the bytes are none of these.
   init?(decoding bytes: RawSpan) {
     guard bytes.byteCount > 0 else { return nil }
     let rest = bytes.part(1, bytes.byteCount - 1)
@@ -34,6 +35,9 @@ enum ExternalValue: Equatable {
     case Tag.reference:
       guard let reference = BlobReference(decoding: rest) else { return nil }
       self = .reference(reference)
+    case Tag.packed:
+      guard let value = PackedValue(decoding: rest) else { return nil }
+      self = .packed(value)
     case Tag.waiting:
       guard rest.byteCount == 4 else { return nil }
       self = .waiting(Int(rest.load(0, as: UInt32.self)))
@@ -48,6 +52,9 @@ enum ExternalValue: Equatable {
       bytes.reserveCapacity(data.count + 1)
       bytes.append(Tag.inline)
       bytes.append(contentsOf: data)
+    case .packed(let value):
+      bytes.append(Tag.packed)
+      value.encode(to: &bytes)
     case .reference(let reference):
       bytes.append(Tag.reference)
       reference.encode(to: &bytes)
@@ -56,6 +63,18 @@ enum ExternalValue: Equatable {
       bytes.append(integer: UInt32(truncatingIfNeeded: number))
     }
     return bytes
+  }
+
+  /// True if the bytes are, or claim to be, the value itself and not what refers to it. Looks at one byte.
+  static func isInRow(_ bytes: RawSpan) -> Bool {
+    guard bytes.byteCount > 0 else { return false }
+    let tag = bytes.load(0, as: UInt8.self)
+    return tag == Tag.inline || tag == Tag.packed
+  }
+
+  /// True if only a newer format can have the bytes.
+  static func isNewer(_ bytes: RawSpan) -> Bool {
+    bytes.byteCount > 0 && bytes.load(0, as: UInt8.self) == Tag.packedByDictionary
   }
 }
 
@@ -106,7 +125,7 @@ extension RowLayout {
     let reader = try RowReader(key: key, row: row, layout: layout)
     for index in external {
       let place = columns[index].place
-      if reader.isNull(place) { continue }
+      if reader.isNull(place) || ExternalValue.isInRow(reader.bytes(place.index)) { continue }
       if case .reference(let reference) = try reader.external(place.index) { try body(reference) }
     }
   }
@@ -175,6 +194,9 @@ extension RowReader {
   func blob(_ value: ExternalValue) throws(StoreError) -> Blob {
     switch value {
     case .inline(let data): return Blob(data)
+    case .packed(let value):
+      let place = StoreError.CorruptPlace.entry(tree: layout.record.name, key: key.array())
+      return Blob(PackedBlob(value, at: place, blobs?.crew))
     case .reference(let reference):
       guard let blobs else {
         throw fault(.rowExternal, "it refers to a blob, and the store says nothing of its blobs")

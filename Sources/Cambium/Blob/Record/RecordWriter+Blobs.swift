@@ -119,7 +119,7 @@ struct RowSettling {
   ) throws(StoreError) -> [UInt8]? {
     let layout = layout
     let reader = try RowReader(key: key, row: row, layout: layout)
-    let before = try oldReferences(key, old)
+    let before = try oldValues(key, old)
     var values: [Int: ExternalValue] = [:]
     for index in layout.external {
       let column = layout.columns[index]
@@ -133,21 +133,18 @@ struct RowSettling {
     return values.isEmpty ? nil : try stored(reader, with: values)
   }
 
-  private func oldReferences(
+  private func oldValues(
     _ key: RawSpan, _ old: [UInt8]
-  ) throws(StoreError) -> [Int: BlobReference] {
-    var references: [Int: BlobReference] = [:]
-    if old.isEmpty { return references }
+  ) throws(StoreError) -> [Int: ExternalValue] {
+    var values: [Int: ExternalValue] = [:]
+    if old.isEmpty { return values }
     let layout = layout
     let reader = try RowReader(key: key, row: old.rawSpan, layout: layout)
     for index in layout.external {
       let place = layout.columns[index].place
-      if reader.isNull(place) { continue }
-      if case .reference(let reference) = try reader.external(place.index) {
-        references[index] = reference
-      }
+      if !reader.isNull(place) { values[index] = try reader.external(place.index) }
     }
-    return references
+    return values
   }
 
   private func stored(
@@ -171,29 +168,55 @@ struct RowSettling {
 
 extension RowSettling {
   private func settle(
-    _ value: ExternalValue, _ options: BlobOptions, over old: BlobReference?
+    _ value: ExternalValue, _ options: BlobOptions, over old: ExternalValue?
   ) throws(StoreError) -> ExternalValue {
     switch value {
     case .reference: return value
     case .inline(let data):
       if data.count <= options.threshold { return value }
       return .reference(try store(Blob(data), options, over: old))
+    case .packed(let packed):
+      if packed.length <= options.threshold { return value }
+      return .reference(try store(blob(packed), options, over: old))
     case .waiting(let number):
       guard waiting.indices.contains(number) else {
         throw .invalidValue(
           record: layout.record.name, field: nil, reason: "a value of an external field is missing")
       }
       let blob = waiting[number]
-      if blob.count <= options.threshold { return .inline(try blob.data()) }
+      if blob.count <= options.threshold { return try inRow(blob, options, over: old) }
       return .reference(try store(blob, options, over: old))
     }
   }
 
+  /// Returns what a row has of a value that stays in it: compressed if it is long and that gains something.
+  private func inRow(
+    _ blob: Blob, _ options: BlobOptions, over old: ExternalValue?
+  ) throws(StoreError) -> ExternalValue {
+    if let packed = blob.packed { return .packed(packed) }
+    let content = try blob.data()
+    switch old {
+    case _ where content.count <= ExternalValue.shortMax: return .inline(content)
+    case .inline(content): return .inline(content)
+    case .packed(let packed) where packed.length == content.count:
+      // Other versions of zstd make other frames of it. One that is damaged is replaced.
+      if (try? self.blob(packed).data()) == content { return .packed(packed) }
+    default: break
+    }
+    let packed = try accounts.session.keeper.pack(content, options.compression)
+    return packed.map(ExternalValue.packed) ?? .inline(content)
+  }
+
+  private func blob(_ packed: PackedValue) -> Blob {
+    let place = StoreError.CorruptPlace.entry(tree: layout.record.name, key: [])
+    return Blob(PackedBlob(packed, at: place, accounts.session.keeper.crew))
+  }
+
   private func store(
-    _ blob: Blob, _ options: BlobOptions, over old: BlobReference?
+    _ blob: Blob, _ options: BlobOptions, over old: ExternalValue?
   ) throws(StoreError) -> BlobReference {
     if let known = try known(blob, options) { return known }
-    if let old, blob.source == nil, try isSame(blob, as: old) { return old }
+    if case .reference(let old) = old, blob.source == nil, try isSame(blob, as: old) { return old }
     let hash = options.deduplicated ? try hash(of: blob) : nil
     if let hash, let shared = try shared(blob, hash) { return shared }
     let content = try write(blob, options, hash)

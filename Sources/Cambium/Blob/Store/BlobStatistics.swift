@@ -1,4 +1,4 @@
-/// The number and size of a store's blobs.
+/// The number and size of a store's blobs. Values that lie in their rows are none of them.
 public struct BlobStatistics: Hashable, Sendable {
   /// The number of blobs that records refer to, or that are kept with states from before migrations.
   public internal(set) var count = 0

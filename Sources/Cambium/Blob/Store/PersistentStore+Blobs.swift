@@ -131,7 +131,7 @@ public final class BlobWriter {
     try checkOpen()
     count += piece.byteCount
     if let stream { return try stream.append(piece) }
-    if short.count + piece.byteCount <= ExternalValue.inlineMax {
+    if short.count + piece.byteCount <= BlobLayout.inRowLength {
       return short.append(Data(copying: piece))
     }
     let stream = keeper.makeStream(compression, isHashed: isHashed)

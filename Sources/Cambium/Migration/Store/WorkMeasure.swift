@@ -140,7 +140,10 @@ extension RowReader {
       column.place.kind == .variable, !isNull(column.place)
     else { return 0 }
     guard column.field.type.isExternal else { return bytes(column.place.index).byteCount }
-    if case .inline(let data) = try external(column.place.index) { return data.count }
-    return 0
+    return switch try external(column.place.index) {
+    case .inline(let data): data.count
+    case .packed(let value): value.length
+    case .reference, .waiting: 0
+    }
   }
 }

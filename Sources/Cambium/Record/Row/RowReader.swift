@@ -126,10 +126,16 @@ extension RowReader {
 
   /// The value of an external column, which is not null.
   func external(_ column: Int) throws(StoreError) -> ExternalValue {
-    guard let value = ExternalValue(decoding: bytes(column)) else {
-      throw fault(.rowExternal, "an external value is neither bytes nor a reference")
+    try external(bytes(column))
+  }
+
+  private func external(_ bytes: RawSpan) throws(StoreError) -> ExternalValue {
+    if let value = ExternalValue(decoding: bytes) { return value }
+    if ExternalValue.isNewer(bytes) {
+      throw .newerFormat(
+        path: "A row of \(layout.record.name)", reason: "a value is compressed by a dictionary")
     }
-    return value
+    throw fault(.rowExternal, "an external value is neither bytes, a frame nor a reference")
   }
 
   func decimal(_ column: Int) throws(StoreError) -> Decimal {
@@ -279,9 +285,7 @@ extension RowReader {
   private func external(
     _ type: ScalarType, _ bytes: RawSpan, _ stringsAsBlobs: Bool
   ) throws(StoreError) -> FieldValue {
-    guard let value = ExternalValue(decoding: bytes) else {
-      throw fault(.rowExternal, "an external value is neither bytes nor a reference")
-    }
+    let value = try external(bytes)
     let blob = try blob(value)
     // Of a row that is no more, the place of its blob may be all that is left.
     guard type == .string, !(blob.source is DeletedBlob) else { return .blob(blob) }
@@ -327,10 +331,12 @@ extension RowReader {
   /// Checks that an external column has a value or refers to one. The content is read if it is a string, and
   /// blobs can be found.
   private func checkExternal(_ column: Int, of type: ScalarType) throws(StoreError) {
-    switch try external(column) {
+    let value = try external(column)
+    switch value {
     case .waiting: throw fault(.rowExternal, "an external value waits to be stored")
-    case .inline(let bytes):
-      if type == .string, String(validating: bytes, as: UTF8.self) == nil {
+    case .inline, .packed:
+      let content = try blob(value).data()
+      if type == .string, String(validating: content, as: UTF8.self) == nil {
         throw fault(.rowValues, "a string is not UTF-8")
       }
     case .reference(let reference):

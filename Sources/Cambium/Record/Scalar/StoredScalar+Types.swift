@@ -231,12 +231,6 @@ extension String {
   }
 }
 
-extension Data {
-  init(copying bytes: RawSpan) {
-    self = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
-  }
-}
-
 extension URL {
   /// - Returns: nil if the text is not that of a stored URL.
   init?(stored text: String) {

@@ -84,16 +84,20 @@ public struct FieldStorage: Hashable, Sendable {
   /// In the row, whatever their length.
   public static let inline = FieldStorage(options: nil)
 
-  /// In the row if they are short; outside of it, compressed, if they are longer than the threshold. Fetching a record does
-  /// not read them if the property is a `Blob`. For binary data and strings.
+  /// In the row if they are short; outside of it, in files of blobs, if they are longer than the threshold. Those that are longer than
+  /// 4 KiB are compressed, in the row as well. Fetching a record neither reads a blob nor decompresses a value if the property
+  /// is a `Blob`. For binary data and strings.
+  ///
+  /// A value in the row is flushed with the row, once; one outside needs a flush of its own. A lower threshold suits records that are
+  /// often changed or searched while such a value stays as it is: whoever writes or reads a row does so with what is in it.
   ///
   /// These options apply to values that are written from now on, and may change without a new version of the model.
   ///
   /// - Parameters:
-  ///   - threshold: The most bytes of a value that stays in the row.
+  ///   - threshold: The most bytes of a value that stays in the row. If nil, 64 KiB, or 4 KiB if equal values are stored once.
   ///   - deduplicated: True to store equal values once.
   public static func external(
-    threshold: Int = 4096, compression: BlobCompression = .zstd(level: 1),
+    threshold: Int? = nil, compression: BlobCompression = .zstd(level: 1),
     deduplicated: Bool = false
   ) -> FieldStorage {
     FieldStorage(

@@ -22,7 +22,8 @@ extension SQLiteMapping.Record {
     for field in fields.filter({ $0.kind == kind }) {
       Field(
         name: field.name, type: field.fieldType,
-        storage: field.isExternal ? .external() : .inline, optional: field.isOptional,
+        storage: field.isExternal ? .external(threshold: SQLiteMapping.threshold) : .inline,
+        optional: field.isOptional,
         default: field.defaultValue)
     }
     for list in lists.filter({ $0.kind == kind }) {

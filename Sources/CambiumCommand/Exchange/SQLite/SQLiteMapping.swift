@@ -298,13 +298,13 @@ extension SQLiteMapping {
 
   /// Longer values are kept outside of the rows, in bytes.
   private static let longestInRow = 64 << 10
+  /// Of a field outside of the rows, values up to this length are within.
+  static let threshold = 4 << 10
   /// The bytes that all strings and data of a row may have together: the rest is for other values.
   private static let longestRow = StoreError.Limit.valueLength.bound - (1 << 20)
 
   /// The length of the longest values that are kept in the rows of a table: shorter if many columns would make a row too long.
   private static func longestInRow(of profile: SQLiteProfile) -> Int {
-    // Of a field outside of the rows, values up to this length are within.
-    let threshold = BlobOptions().threshold
     var longest = longestInRow
     func rowLength() -> Int {
       profile.columns.reduce(0) { $0 + ($1.longest > longest ? threshold : $1.longest) }
