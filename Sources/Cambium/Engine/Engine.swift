@@ -62,7 +62,7 @@ final class Engine: @unchecked Sendable {
   var logTarget: Int
   /// Tasks that wait for a flush, and for the writer's turn.
   var flushWaiters: [FlushWaiter] = []
-  var turnWaiters: [CheckedContinuation<Void, Never>] = []
+  var turnWaiters: [TurnWaiter] = []
   /// The snapshot of what is published, if one was taken of it.
   var snapshotOfPublished: Snapshot?
   /// The buffers of a transaction that is over.

@@ -122,7 +122,7 @@ struct EngineThreadsTests {
 
   /// Commits of every size: in the log, with an overlay that its files must grow for, by a footer.
   @Test(.timeLimit(.minutes(60)))
-  func `only the engine's threads write and flush for tasks`() async throws {
+  func `only the library's threads read, write and flush for tasks`() async throws {
     let medium = Medium(InMemoryFileSystem())
     let engine = try Engine.open(medium, options: .small(foldThreshold: 64 << 10))
     let threads = try EngineThreads(for: engine)
@@ -150,20 +150,15 @@ struct EngineThreadsTests {
   }
 }
 
-/// Which threads made which calls, but for reads, which a transaction makes where it runs.
+/// Which threads made which calls.
 private final class CallsByThread: @unchecked Sendable {
   private let lock = ThreadLock()
   private var sites: [String: Set<Site>] = [:]
 
   func note(_ site: Site) {
-    if [.pageRead, .pageAdvise].contains(site) { return }
-    var name = [UInt8](repeating: 0, count: 16)
-    let file = unsafe open("/proc/thread-self/comm", O_RDONLY)
-    let length = unsafe max(0, read(file, &name, name.count))
-    close(file)
-    let text = String(decoding: name.prefix(length), as: UTF8.self).filter { $0 != "\n" }
+    let name = nameOfThread()
     lock.lock()
-    sites[text, default: []].insert(site)
+    sites[name, default: []].insert(site)
     lock.unlock()
   }
 

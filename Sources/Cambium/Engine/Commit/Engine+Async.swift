@@ -1,43 +1,60 @@
 // The same for tasks: they suspend where a thread would wait, for the writer's turn, for a flush, for a fold.
-// The engine's own threads flush and fold for them; a commit that takes long gets a thread for itself.
+// The engine's own threads flush and fold for them, threads for tasks run their bodies, and a commit that takes long
+// gets a thread for itself.
 
 extension Engine {
   /// Runs `body` with a transaction, and commits what it did when it returns, as the synchronous one does.
   ///
-  /// The body runs on the caller's task, without suspending. Waiting for the writer's turn, for the flush and
-  /// for whatever else a commit takes suspends.
+  /// The body runs in the caller's task, isolated as the caller is, on one of `threads`, without suspending. Waiting for
+  /// the writer's turn, for the flush and for whatever else a commit takes suspends.
   ///
-  /// - Throws: what the synchronous one does.
+  /// - Throws: what the synchronous one does; `CancellationError` if the task is cancelled while it waits for the turn.
   nonisolated(nonsending) func write(
-    _ durability: Durability, _ body: (Transaction) throws -> Void
+    _ durability: Durability, on threads: TaskThreads = .writing,
+    _ body: (Transaction) throws -> Void
   ) async throws {
-    let transaction = try await awaitTransaction()
-    do {
-      try body(transaction)
-    } catch {
-      let read = leave(transaction)
-      try await awaitAcknowledgement(of: read, durability)
-      throw error
+    let step = try await threads.run { () async throws -> CommitStep in
+      let transaction = try await awaitTransaction()
+      do {
+        try body(transaction)
+      } catch {
+        return .failed(error, read: leave(transaction))
+      }
+      return try beginCommit(of: transaction, durability)
     }
-    try await awaitCommit(of: transaction, durability)
+    try await finish(step, durability)
   }
 
-  /// Commits a transaction and ends the writer's turn; returns when its class is met.
-  nonisolated(nonsending) private func awaitCommit(
+  /// Commits a transaction as far as that goes without waiting, and ends the writer's turn if it is.
+  private func beginCommit(
     of transaction: Transaction, _ durability: Durability
-  ) async throws(StoreError) {
-    if transaction.isEmpty {
-      let read = leaveUnchanged(transaction)
-      return try await awaitAcknowledgement(of: read, durability)
-    }
+  ) throws(StoreError) -> CommitStep {
+    if transaction.isEmpty { return .read(leaveUnchanged(transaction)) }
     guard let (sequence, pause) = try enqueueAtOnce(transaction, durability) else {
-      return try await commitOnThread(transaction, durability)
+      handOverWriterTurn()
+      return .tooLarge(transaction)
     }
-    try await awaitAcknowledgement(of: sequence, durability)
-    // A relaxed commit is made, whatever becomes of the flush.
-    if !durability.isDurable, isBufferFull { try? await awaitFlush(through: sequence) }
-    // A task that was cancelled goes on at once: its commit is made.
-    if let pause { try? await Task.sleep(for: pause) }
+    return .enqueued(sequence, pause: pause)
+  }
+
+  /// Returns when the class of a commit is met. It suspends where the caller runs, so that no thread is in between when the
+  /// flush is over.
+  nonisolated(nonsending) private func finish(
+    _ step: CommitStep, _ durability: Durability
+  ) async throws {
+    switch step {
+    case .failed(let error, let read):
+      try await awaitAcknowledgement(of: read, durability)
+      throw error
+    case .read(let sequence): try await awaitAcknowledgement(of: sequence, durability)
+    case .tooLarge(let transaction): try await commitOnThread(transaction, durability)
+    case .enqueued(let sequence, let pause):
+      try await awaitAcknowledgement(of: sequence, durability)
+      // A relaxed commit is made, whatever becomes of the flush.
+      if !durability.isDurable, isBufferFull { try? await awaitFlush(through: sequence) }
+      // A task that was cancelled goes on at once: its commit is made.
+      if let pause { try? await Task.sleep(for: pause) }
+    }
   }
 
   /// Enqueues a transaction unless that would have to wait, or to write to files: then nil, and it is as it
@@ -65,7 +82,6 @@ extension Engine {
   nonisolated(nonsending) private func commitOnThread(
     _ transaction: Transaction, _ durability: Durability
   ) async throws(StoreError) {
-    handOverWriterTurn()
     // Nobody else has it until the thread is done.
     nonisolated(unsafe) let transaction = transaction
     let outcome = await withCheckedContinuation { continuation in
@@ -223,13 +239,21 @@ struct FlushWaiter: Sendable {
 extension Engine {
   /// Suspends until it has the writer's turn and there is room for what a transaction may do.
   ///
-  /// - Throws: what `takeWriterTurn` does.
-  nonisolated(nonsending) private func awaitTransaction() async throws(StoreError)
-    -> Transaction
-  {
+  /// - Throws: what `takeWriterTurn` does; `CancellationError` if the task is cancelled before it has the turn.
+  nonisolated(nonsending) private func awaitTransaction() async throws -> Transaction {
     while true {
+      if Task.isCancelled {
+        // It may have been this task's turn to try.
+        passOnWriterTurn()
+        throw CancellationError()
+      }
       if let transaction = try beginAtOnce() { return transaction }
-      await withCheckedContinuation { continuation in addTurnWaiter(continuation) }
+      let waiter = TurnWaiter()
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in add(waiter, continuation) }
+      } onCancel: {
+        cancel(waiter)
+      }
     }
   }
 
@@ -249,14 +273,31 @@ extension Engine {
     return makeTransaction()
   }
 
-  private func addTurnWaiter(_ continuation: CheckedContinuation<Void, Never>) {
+  private func add(_ waiter: TurnWaiter, _ continuation: CheckedContinuation<Void, Never>) {
     lock.lock()
     defer { lock.unlock() }
-    if life.permits(.starting), writer != nil || isFull {
-      turnWaiters.append(continuation)
+    if life.permits(.starting), writer != nil || isFull, !waiter.isCancelled {
+      waiter.continuation = continuation
+      turnWaiters.append(waiter)
     } else {
       continuation.resume()
     }
+  }
+
+  /// Resumes a task that was cancelled while it waits.
+  private func cancel(_ waiter: TurnWaiter) {
+    lock.lock()
+    defer { lock.unlock() }
+    waiter.isCancelled = true
+    turnWaiters.removeAll { $0 === waiter }
+    waiter.resume()
+  }
+
+  /// Lets another task try to take the turn if it is free.
+  private func passOnWriterTurn() {
+    lock.lock()
+    defer { lock.unlock() }
+    if writer == nil { resumeNextWriter() }
   }
 
   /// Lets the task that has waited longest try to take the turn. With the lock.
@@ -270,4 +311,27 @@ extension Engine {
     turnWaiters.removeAll()
     for waiter in waiters { waiter.resume() }
   }
+}
+
+/// A task that waits for the writer's turn. Requires the engine's lock.
+final class TurnWaiter: @unchecked Sendable {
+  /// Nil before the task is suspended, and after it was resumed.
+  fileprivate var continuation: CheckedContinuation<Void, Never>?
+  fileprivate var isCancelled = false
+
+  fileprivate func resume() {
+    continuation.take()?.resume()
+  }
+}
+
+/// The progress of a task's transaction after its body.
+private enum CommitStep {
+  /// The body threw. What it had read, and what observers of the error may see, is everything up to a sequence.
+  case failed(any Error, read: UInt64)
+  /// It changed nothing that is stored.
+  case read(UInt64)
+  /// It is in the queue, and a pause is due.
+  case enqueued(UInt64, pause: Duration?)
+  /// Committing it has to wait, or writes files. It has the writer's turn.
+  case tooLarge(Transaction)
 }

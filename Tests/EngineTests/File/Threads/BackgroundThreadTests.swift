@@ -12,7 +12,7 @@ struct BackgroundThreadTests {
     let blocked = Guarded<[Int32: Bool]>([:])
     let thread = try BackgroundThread(name: "cambium flusher") {
       runs.add(1, ordering: .relaxed)
-      name.withLock { $0 = Self.nameOfThread() }
+      name.withLock { $0 = nameOfThread() }
       blocked.withLock { $0 = Self.blockedSignals([SIGINT, SIGTERM, SIGUSR1, SIGCHLD, SIGSEGV]) }
     }
     thread.join()
@@ -28,7 +28,7 @@ struct BackgroundThreadTests {
   @Test func `a name that is too long is cut`() throws {
     let name = Guarded("")
     let thread = try BackgroundThread(name: "a name that the kernel has no room for") {
-      name.withLock { $0 = Self.nameOfThread() }
+      name.withLock { $0 = nameOfThread() }
     }
     thread.join()
     #expect(name.withLock { $0 } == "a name that the")
@@ -105,14 +105,6 @@ struct BackgroundThreadTests {
       thread.join()
       exit(status == 0 && !before.isForked ? 0 : 1)
     }
-  }
-
-  private static func nameOfThread() -> String {
-    let file = unsafe fopen("/proc/thread-self/comm", "r")
-    defer { unsafe fclose(file) }
-    var bytes = [CChar](repeating: 0, count: 64)
-    _ = unsafe fgets(&bytes, 64, file)
-    return String(decoding: bytes.prefix { $0 != 0 && $0 != 10 }.map(UInt8.init), as: UTF8.self)
   }
 
   private static func blockedSignals(_ signals: [Int32]) -> [Int32: Bool] {
