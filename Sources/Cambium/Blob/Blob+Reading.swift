@@ -13,7 +13,9 @@ extension Blob {
   ///
   /// - Complexity: O(range); at either end up to 256 KiB more are decompressed.
   /// - Throws: `.corrupt`, `.missing`, `.io`.
-  public func data(in range: Range<Int>) throws(StoreError) -> Data {
+  public func data(in range: Range<Int>) throws(StoreError) -> Data { try content(in: range) }
+
+  private func content(in range: Range<Int>) throws(StoreError) -> Data {
     let range = range.clamped(to: 0..<count)
     guard !range.isEmpty else { return Data() }
     switch storage {
@@ -25,6 +27,30 @@ extension Blob {
       let reading = try source.reading()
       return try reading.content(in: range).data()
     }
+  }
+
+  /// Returns the whole content, which is read on threads of the library.
+  ///
+  /// ```swift
+  /// let image = try await photo.image.data()
+  /// ```
+  ///
+  /// - Complexity: O(count), in time and memory; compressed content is decompressed on all cores.
+  /// - Throws: `.corrupt`, `.missing`, `.io`.
+  @concurrent
+  public func data() async throws(StoreError) -> Data {
+    try await data(in: 0..<count)
+  }
+
+  /// Returns the bytes in `range`, as far as there are any, which are read on threads of the library.
+  ///
+  /// - Complexity: O(range); at either end up to 256 KiB more are decompressed.
+  /// - Throws: `.corrupt`, `.missing`, `.io`.
+  @concurrent
+  public func data(in range: Range<Int>) async throws(StoreError) -> Data {
+    // Bytes in memory are there already.
+    guard source != nil else { return try content(in: range) }
+    return try await TaskThreads.reading.run { () throws(StoreError) in try content(in: range) }
   }
 
   /// Returns a reader that reads the content piece by piece, from `offset` on.
@@ -54,6 +80,14 @@ extension Blob {
       try Syscall.writeOn(piece.bytes, to: descriptor)
         .get("write a blob", path: "descriptor \(descriptor)")
     }
+  }
+
+  /// Writes the whole content to a file, pipe or socket, at its current position, while the task is suspended.
+  ///
+  /// - Throws: as the synchronous one.
+  @concurrent
+  public func write(to descriptor: Int32) async throws(StoreError) {
+    try await TaskThreads.working.run { () throws(StoreError) in try write(to: descriptor) }
   }
 }
 

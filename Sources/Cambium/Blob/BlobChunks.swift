@@ -15,41 +15,57 @@ public struct BlobChunks: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> Iterator { Iterator(blob) }
 
   public struct Iterator: AsyncIteratorProtocol {
-    private enum Place {
-      case before(Blob)
-      case on(BlobReader)
-      case behind
-    }
-
-    private var place: Place
+    private let place: BlobPieces
 
     fileprivate init(_ blob: Blob) {
-      place = .before(blob)
+      place = BlobPieces(blob)
     }
 
-    /// Returns the next piece; nil after the last, after an error, and if the task is cancelled.
+    /// Returns the next piece, which is read on a thread of the library; nil after the last, after an error, and if the task is
+    /// cancelled.
     ///
     /// - Throws: `StoreError.corrupt`, `.missing`, `.io`.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> Data? {
-      let reader: BlobReader
-      switch place {
-      case .before(let blob): reader = try begin(blob)
-      case .on(let present): reader = present
-      case .behind: return nil
-      }
-      place = .behind
-      guard !Task.isCancelled, let piece = try reader.read(upTo: BlobLayout.frameLength) else {
-        return nil
-      }
-      place = .on(reader)
-      return piece
+      try await place.next()
     }
+  }
+}
 
-    private mutating func begin(_ blob: Blob) throws(StoreError) -> BlobReader {
-      place = .behind
-      return try blob.reader()
+/// The place of an iterator in a blob. One task at a time uses it.
+private final class BlobPieces: @unchecked Sendable {
+  private enum Place {
+    case before(Blob)
+    case on(BlobReader)
+    case behind
+  }
+
+  private var place: Place
+
+  init(_ blob: Blob) {
+    place = .before(blob)
+  }
+
+  @concurrent
+  func next() async throws(StoreError) -> Data? {
+    if case .behind = place { return nil }
+    return try await TaskThreads.reading.run { () throws(StoreError) in try read() }
+  }
+
+  private func read() throws(StoreError) -> Data? {
+    let present = place
+    place = .behind
+    let reader: BlobReader
+    switch present {
+    case .before(let blob): reader = try blob.reader()
+    case .on(let begun): reader = begun
+    case .behind: return nil
     }
+    guard !Task.isCancelled, let piece = try reader.read(upTo: BlobLayout.frameLength) else {
+      return nil
+    }
+    place = .on(reader)
+    return piece
   }
 }

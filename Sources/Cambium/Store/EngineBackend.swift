@@ -17,7 +17,7 @@ final class EngineBackend: StoreBackend {
     let creates = options.access == .writing
     let medium = try PosixFileSystem(
       at: path, creating: creates, allowingNetwork: options.allowsNetworkFileSystems)
-    try self.init(medium, options.engine, creating: creates, check)
+    try self.init(medium, options.engine, creating: creates, check, options.lock)
   }
 
   /// Opens the store in a storage of the program's; makes it, unless it is only to be written.
@@ -27,7 +27,7 @@ final class EngineBackend: StoreBackend {
     var engine = options.engine
     if engine.readMode == .mapped { engine.readMode = .buffered(cacheSize: 64 << 20) }
     try self.init(
-      BackedFileSystem(storage), engine, creating: options.access == .writing, check)
+      BackedFileSystem(storage), engine, creating: options.access == .writing, check, options.lock)
   }
 
   /// A store in memory, gone with its last user.
@@ -37,17 +37,19 @@ final class EngineBackend: StoreBackend {
 
   private init(
     _ medium: any FileSystem, _ options: EngineOptions, creating: Bool,
-    _ check: (any StateCheck)? = nil
+    _ check: (any StateCheck)? = nil, _ lock: StoreOptions.Lock = .refuse
   ) throws(StoreError) {
-    numbers = {
+    let numbers: @Sendable () -> UInt64 = {
       var generator = SystemRandomNumberGenerator()
       return generator.next()
     }
+    self.numbers = numbers
     let options = options.fitting(volume: medium.volumeSize)
-    engine = Engine(
+    let recovered = try lock.waiting { () throws(StoreError) in
       try Recovery.run(
-        in: medium, options: options, creating: creating, check: check, makeSalt: numbers),
-      options: options)
+        in: medium, options: options, creating: creating, check: check, makeSalt: numbers)
+    }
+    engine = Engine(recovered, options: options)
     engine.correctPlanning()
     threads = try EngineThreads(for: engine)
   }

@@ -19,8 +19,7 @@ extension PersistentStore {
     on storage: any StorageBackend, model: StoreModel, steps: [MigrationStep] = [],
     migration: MigrationMode = .automatic, options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
-    if options.access == .reading { throw .readOnly(path: storage.path) }
-    let opening = try StoreOpening(model, steps: steps, migration, options)
-    self.init(try opening.open(try EngineBackend(on: storage, options, check: opening)), options)
+    self.init(
+      try StoreOpening(model, steps: steps, migration, options).open(on: storage), options)
   }
 }

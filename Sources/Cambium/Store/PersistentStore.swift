@@ -15,7 +15,7 @@ public final class PersistentStore: RecordReading, Sendable {
   let backend: any StoreBackend
   let entities: Entities
   private let durability: Durability
-  private let queryBudget: QueryBudget?
+  let queryBudget: QueryBudget?
   /// Kept from one transaction to the next, which otherwise take longer for their memory than for a record.
   private let buffers = WriteBuffers()
   /// The history that is kept; nil if none is.
@@ -139,23 +139,6 @@ extension PersistentStore {
     try body(try snapshot())
   }
 
-  /// Calls `body` with the newest committed state, in a task and not on its actor, which is free meanwhile: for work
-  /// that sorts, counts or reads much.
-  ///
-  /// ```swift
-  /// let total = try await store.read { snapshot in try snapshot.sum(Order.self, of: \.total) }
-  /// ```
-  ///
-  /// - Throws: `StoreError.closed`, `.forked`, and errors of `body`; `CancellationError` if the task was cancelled
-  ///   before.
-  @concurrent
-  public func read<Result: Sendable>(
-    _ body: @Sendable (StoreSnapshot) throws -> Result
-  ) async throws -> Result {
-    try Task.checkCancellation()
-    return try body(try snapshot())
-  }
-
   /// Shows the commits that another process has made since, in a store opened for reading. Snapshots do not change.
   ///
   /// - Returns: True if there are new commits.
@@ -198,30 +181,29 @@ extension PersistentStore {
     return result
   }
 
-  /// Calls `body` with a transaction, and commits its changes; in a task. Waiting for other writers and for the
-  /// flush suspends. `body` runs on the caller's task, without suspending.
+  /// As the public one for tasks.
   ///
-  /// - Throws: As the synchronous one; `CancellationError` if the task was cancelled before `body` was called, and nothing was
-  ///   written. Later, the commit is made as if the task had not been cancelled.
+  /// - Parameter threads: Those that `body` runs on outside of actors.
   nonisolated(nonsending)
-    public func write<Result: ~Copyable>(
-      durability: Durability? = nil, author: String? = nil,
+    func write<Result: ~Copyable>(
+      _ durability: Durability?, _ author: String?, on threads: TaskThreads,
       _ body: (inout WriteTransaction) throws -> Result
     ) async throws -> Result
   {
     try Task.checkCancellation()
     var result: Result?
-    defer { publish(durability) }
     do {
-      try await backend.write(durability ?? self.durability) { trees in
+      try await backend.write(durability ?? self.durability, on: threads) { trees in
         // It may have waited long for its turn.
         try Task.checkCancellation()
         result = try lend(trees, author, body)
       }
     } catch {
+      await publishInTask(durability)
       log.failed(error)
       throw error
     }
+    await publishInTask(durability)
     guard let result else { preconditionFailure("a commit without its body") }
     return result
   }
@@ -268,6 +250,12 @@ extension PersistentStore {
     if durability ?? self.durability == .durable { removeEmptiedSegments() }
     if hub.isObserved { hub.publish(backend.progress) }
     collection?.beginIfDue(in: self)
+  }
+
+  /// As `publish`, which may read and remove files, for tasks.
+  nonisolated(nonsending) private func publishInTask(_ durability: Durability?) async {
+    guard backend.blobs.keeper != nil, backend.blobs.bin.isUsed else { return publish(durability) }
+    await TaskThreads.working.run { publish(durability) }
   }
 
   /// Writes a record, in a transaction of its own: adds it, or replaces the one with its primary key.

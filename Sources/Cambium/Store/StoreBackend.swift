@@ -88,11 +88,13 @@ extension StoreBackend {
   }
 
   nonisolated(nonsending)
-    func write(_ durability: Durability, _ body: (TransactionTrees) throws -> Void) async throws
+    func write(
+      _ durability: Durability, on threads: TaskThreads, _ body: (TransactionTrees) throws -> Void
+    ) async throws
   {
     let engine = try writingEngine()
     let (upgrades, session) = (upgrades.current, blobs.session())
-    try await engine.write(durability) { transaction in
+    try await engine.write(durability, on: threads) { transaction in
       try body(TransactionTrees(transaction, upgrades, blobs: session))
       try session?.sync()
     }

@@ -39,6 +39,12 @@ struct StoreOpening {
     }
   }
 
+  /// Opens the store in a storage of the program's.
+  func open(on storage: any StorageBackend) throws(StoreError) -> Opened {
+    if options.access == .reading { throw .readOnly(path: storage.path) }
+    return try open(try EngineBackend(on: storage, options, check: self))
+  }
+
   private func openOrReplace(_ path: String) throws(StoreError) -> Opened {
     if options.access == .reading {
       let backend = try ReadingBackend(at: path, options)
@@ -294,7 +300,7 @@ extension PersistentStore {
 
 extension StoreOpening {
   /// Opens the store in a directory by its own description.
-  fileprivate static func open(
+  static func open(
     untypedAt path: String, _ options: StoreOptions
   ) throws(StoreError) -> Opened {
     if options.access == .reading {

@@ -4,6 +4,12 @@ public import Logging
 public struct StoreOptions: Sendable {
   /// Opens the store for writing or for reading, and creates it or not.
   public var access = Access.writing
+  /// The treatment of a store that is open for writing already, in this process or another.
+  ///
+  /// ```swift
+  /// options.lock = .wait(for: .seconds(30))
+  /// ```
+  public var lock = Lock.refuse
   /// The durability of commits that do not state one.
   public var durability = Durability.durable
   /// The way in which pages are read.
@@ -57,6 +63,15 @@ public struct StoreOptions: Sendable {
     case reading
   }
 
+  /// The treatment of a store that is open for writing already.
+  public enum Lock: Hashable, Sendable {
+    /// Throws `StoreError.locked` at once.
+    case refuse
+    /// Waits until the writer has closed the store, or its process has ended, for no longer than a duration: for a new process that
+    /// takes over from one that is about to end. Then, or if the task is cancelled, `StoreError.locked` is thrown.
+    case wait(for: Duration)
+  }
+
   var engine: EngineOptions {
     var engine = EngineOptions()
     engine.readMode = readMode
@@ -66,6 +81,32 @@ public struct StoreOptions: Sendable {
     engine.listener = StoreLog(logger).listener
     engine.automaticCompaction = automaticCompaction?.bounded
     return engine
+  }
+}
+
+extension StoreOptions.Lock {
+  /// The time from one attempt to the next.
+  private static var pause: Duration { .milliseconds(20) }
+  /// The longest wait: thirty years.
+  private static var longest: Duration { .seconds(1_000_000_000) }
+
+  /// Calls `open` until it no longer throws `.locked`, as long as there is time.
+  ///
+  /// - Throws: what `open` throws.
+  func waiting<Result>(_ open: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    guard case .wait(let limit) = self else { return try open() }
+    let deadline = ContinuousClock.now + min(max(limit, .zero), Self.longest)
+    let pause = Pause()
+    while true {
+      do throws(StoreError) {
+        return try open()
+      } catch {
+        guard case .locked = error, ContinuousClock.now < deadline, !Task.isCancelled else {
+          throw error
+        }
+      }
+      try? pause.wait(Self.pause)
+    }
   }
 }
 

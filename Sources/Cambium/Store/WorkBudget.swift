@@ -30,6 +30,8 @@ extension WorkBudget {
     private let time: Range<ContinuousClock.Instant>?
     /// The number of records done since it began.
     private var done = 0
+    /// True if nothing is left when the task is cancelled.
+    private let endsWhenCancelled: Bool
     /// The bytes of rows that a slice has at most: transactions wait for the disk meanwhile.
     private static var sliceBytes: Int { 2 << 20 }
     /// The number of records in the first slice if time is bounded, from which the speed is measured.
@@ -37,7 +39,8 @@ extension WorkBudget {
     /// The fewest that are worth a commit.
     private static var leastCount: Int { 32 }
 
-    init(_ budget: WorkBudget) {
+    init(_ budget: WorkBudget, endsWhenCancelled: Bool = false) {
+      self.endsWhenCancelled = endsWhenCancelled
       records = budget.records ?? .max
       bytes = budget.bytes ?? .max
       let now = ContinuousClock.now
@@ -46,6 +49,7 @@ extension WorkBudget {
 
     var isSpent: Bool {
       records <= 0 || bytes <= 0 || time.map { ContinuousClock.now >= $0.upperBound } ?? false
+        || endsWhenCancelled && Task.isCancelled
     }
 
     /// Returns the number of records of the next slice, of about `recordSize` bytes each: no more than the time that is left

@@ -30,20 +30,18 @@ extension PersistentStore {
     }
   }
 
-  /// Copies the newest committed state on a thread of its own, while the task is suspended. It ends when the task is
-  /// cancelled.
+  /// Copies the newest committed state on a thread of the library, while the task is suspended. It ends when the task is
+  /// cancelled: then there is nothing at `path`.
   ///
   /// - Throws: as the other; `CancellationError`.
   @discardableResult
-  nonisolated(nonsending)
-    public func backUp(
-      to path: String,
-      progress: @escaping @Sendable (BackupProgress) throws -> Void = { _ in }
-    ) async throws -> BackupReport
-  {
-    try await LongWork.run(name: "cambium-backup") { [self] pause in
+  @concurrent
+  public func backUp(
+    to path: String, progress: @Sendable (BackupProgress) throws -> Void = { _ in }
+  ) async throws -> BackupReport {
+    try await TaskThreads.working.run { () throws in
       try backUp(to: path) { done in
-        try pause.wait(.zero)
+        try Task.checkCancellation()
         try progress(done)
       }
     }

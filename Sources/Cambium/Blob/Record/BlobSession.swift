@@ -87,6 +87,13 @@ final class BlobBin: @unchecked Sendable {
     return true
   }
 
+  /// True if there are segments to remove, or blobs have left the map since it was looked at.
+  var isUsed: Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    return !segments.isEmpty || garbage != 0
+  }
+
   func add(_ numbers: [UInt32]) {
     lock.lock()
     defer { lock.unlock() }

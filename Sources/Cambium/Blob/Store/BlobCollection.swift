@@ -13,13 +13,22 @@ extension PersistentStore {
   ///   were moved by then stay moved.
   @discardableResult
   public func collectBlobs(_ budget: BlobBudget = .unlimited) throws(StoreError) -> Bool {
+    try collectBlobs(within: budget)
+  }
+
+  /// As the public one.
+  ///
+  /// - Parameter endsWhenCancelled: True if it ends when the task is cancelled, with more to do.
+  func collectBlobs(
+    within budget: BlobBudget, endsWhenCancelled: Bool = false
+  ) throws(StoreError) -> Bool {
     if backend.isReadOnly { throw .readOnly(path: path) }
     guard let keeper = backend.blobs.keeper else {
       _ = try backend.snapshot()
       return false
     }
     if try keptVersions().isEmpty { try dropUnreferencedBlobs() }
-    var collection = BlobCollection(self, keeper, budget)
+    var collection = BlobCollection(self, keeper, budget, endsWhenCancelled: endsWhenCancelled)
     return try collection.run()
   }
 }
@@ -47,13 +56,17 @@ private struct BlobCollection {
   private let blobs: BlobTrees
   private let garbageShare: Double
   private var bytesLeft: Int
+  private let endsWhenCancelled: Bool
   /// Segments that were taken in hand: each once.
   private var taken: Set<UInt32> = []
 
   /// The approximate number of bytes that are moved in one commit.
   private static var sliceSize: UInt64 { 8 << 20 }
 
-  init(_ store: PersistentStore, _ keeper: BlobKeeper, _ budget: BlobBudget) {
+  init(
+    _ store: PersistentStore, _ keeper: BlobKeeper, _ budget: BlobBudget, endsWhenCancelled: Bool
+  ) {
+    self.endsWhenCancelled = endsWhenCancelled
     self.store = store
     self.keeper = keeper
     blobs = store.entities.blobs
@@ -65,13 +78,15 @@ private struct BlobCollection {
   mutating func run() throws(StoreError) -> Bool {
     try removeUnused()
     while let segment = try nextSegment() {
-      if bytesLeft <= 0 { return true }
+      if isOver { return true }
       taken.insert(segment)
-      while bytesLeft > 0, try moveSlice(of: segment) {}
+      while !isOver, try moveSlice(of: segment) {}
       store.removeEmptiedSegments()
     }
     return false
   }
+
+  private var isOver: Bool { bytesLeft <= 0 || endsWhenCancelled && Task.isCancelled }
 
   /// Removes segments that no blob of the map is in: of blobs that were never put into a record.
   private func removeUnused() throws(StoreError) {

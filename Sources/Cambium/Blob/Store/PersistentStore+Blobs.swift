@@ -53,8 +53,44 @@ extension PersistentStore {
     ) async throws -> Blob where Pieces.Element == Data
   {
     let writer = try makeBlobWriter(compression: compression, deduplicating: deduplicating)
-    for try await piece in pieces { try writer.append(piece) }
-    return try writer.finish()
+    for try await piece in pieces { try await writer.append(piece) }
+    return try await writer.finish()
+  }
+
+  /// Makes a blob of bytes, on threads of the library. A short one stays in memory.
+  ///
+  /// - Throws: as the synchronous one.
+  @concurrent
+  public func makeBlob(
+    from data: Data, compression: BlobCompression = .standard, deduplicating: Bool = false
+  ) async throws(StoreError) -> Blob {
+    try await TaskThreads.working.run { () throws(StoreError) in
+      try makeBlob(from: data, compression: compression, deduplicating: deduplicating)
+    }
+  }
+
+  /// Makes a blob of the content of a file, on threads of the library.
+  ///
+  /// - Throws: as the synchronous one.
+  @concurrent
+  public func makeBlob(
+    contentsOf path: String, compression: BlobCompression = .standard, deduplicating: Bool = false
+  ) async throws(StoreError) -> Blob {
+    try await TaskThreads.working.run { () throws(StoreError) in
+      try makeBlob(contentsOf: path, compression: compression, deduplicating: deduplicating)
+    }
+  }
+
+  /// Makes a blob of the content of a file, pipe or socket, from its current position to its end, on threads of the library.
+  ///
+  /// - Throws: as the synchronous one.
+  @concurrent
+  public func makeBlob(
+    from descriptor: Int32, compression: BlobCompression = .standard, deduplicating: Bool = false
+  ) async throws(StoreError) -> Blob {
+    try await TaskThreads.working.run { () throws(StoreError) in
+      try makeBlob(from: descriptor, compression: compression, deduplicating: deduplicating)
+    }
   }
 
   /// Makes a blob of the content of a file.
@@ -144,13 +180,29 @@ public final class BlobWriter {
   /// Finishes the blob, and returns it to be put into a record of the same store. It can be read at once.
   ///
   /// - Throws: as `append`.
-  public func finish() throws(StoreError) -> Blob {
+  public func finish() throws(StoreError) -> Blob { try finishNow() }
+
+  private func finishNow() throws(StoreError) -> Blob {
     try checkOpen()
     isOver = true
     guard let stream else { return Blob(short) }
     let content = try stream.finish()
     self.stream = nil
     return Blob(try WrittenBlob(content, by: keeper))
+  }
+
+  /// Appends a piece. What is compressed and written for it runs on threads of the library.
+  ///
+  /// - Throws: as the synchronous one.
+  nonisolated(nonsending) public func append(_ piece: Data) async throws(StoreError) {
+    try await TaskThreads.writing.run { () async throws(StoreError) in try append(piece.bytes) }
+  }
+
+  /// Finishes the blob, and returns it to be put into a record of the same store. It can be read at once.
+  ///
+  /// - Throws: as `append`.
+  nonisolated(nonsending) public func finish() async throws(StoreError) -> Blob {
+    try await TaskThreads.writing.run { () async throws(StoreError) in try finishNow() }
   }
 
   private func checkOpen() throws(StoreError) {

@@ -44,7 +44,7 @@ extension PersistentStore {
     if let rate = options.bytesPerSecond, rate > 0 {
       rest = .seconds(Double(budget.bytes) / Double(rate))
     }
-    while try collectBlobs(budget) {
+    while try collectBlobs(within: budget) {
       try progress(CompactionProgress())
       try pause.wait(rest)
     }
@@ -58,20 +58,17 @@ extension PersistentStore {
     return size
   }
 
-  /// Reclaims the space of garbage on a thread of its own, while the task is suspended. If the task is cancelled, it
+  /// Reclaims the space of garbage on a thread of the library, while the task is suspended. If the task is cancelled, it
   /// ends after a slice.
   ///
   /// - Throws: as the other; `CancellationError`.
   @discardableResult
-  nonisolated(nonsending)
-    public func compact(
-      _ options: CompactionOptions = CompactionOptions(),
-      progress: @escaping @Sendable (CompactionProgress) throws -> Void = { _ in }
-    ) async throws -> CompactionReport
-  {
-    try await LongWork.run(name: "cambium-compact") { [self] pause in
-      try compact(options, pause, progress)
-    }
+  @concurrent
+  public func compact(
+    _ options: CompactionOptions = CompactionOptions(),
+    progress: @Sendable (CompactionProgress) throws -> Void = { _ in }
+  ) async throws -> CompactionReport {
+    try await LongWork.run { pause in try compact(options, pause, progress) }
   }
 
   /// Does a part of a compaction, for programs that do it in their idle moments: resumes the pending one, or begins

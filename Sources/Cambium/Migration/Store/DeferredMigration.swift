@@ -67,7 +67,18 @@ extension PersistentStore {
   public func finishMigration(
     budget: WorkBudget = .unlimited
   ) throws(StoreError) -> Bool {
-    var finishing = DeferredFinishing(backend, entities, budget) { body throws(StoreError) in
+    try finishMigration(within: budget)
+  }
+
+  /// As the public one.
+  ///
+  /// - Parameter endsWhenCancelled: True if it ends when the task is cancelled, with something left.
+  func finishMigration(
+    within budget: WorkBudget, endsWhenCancelled: Bool = false
+  ) throws(StoreError) -> Bool {
+    var finishing = DeferredFinishing(
+      backend, entities, budget, endsWhenCancelled: endsWhenCancelled
+    ) { body throws(StoreError) in
       try self.commit(body)
     }
     defer { if hub.isObserved { hub.publish(backend.progress) } }
@@ -187,12 +198,12 @@ struct DeferredFinishing {
   /// - Parameter commit: Makes a durable commit.
   init(
     _ backend: any StoreBackend, _ entities: Entities, _ budget: WorkBudget = .unlimited,
-    sliceCount: Int = 10_000, commit: @escaping Commit
+    endsWhenCancelled: Bool = false, sliceCount: Int = 10_000, commit: @escaping Commit
   ) {
     self.commit = commit
     self.backend = backend
     self.entities = entities
-    self.budget = WorkBudget.Remaining(budget)
+    self.budget = WorkBudget.Remaining(budget, endsWhenCancelled: endsWhenCancelled)
     self.sliceCount = sliceCount
   }
 

@@ -116,12 +116,24 @@ private final class ObservationLoop<Element: Sendable>: @unchecked Sendable {
   }
 
   nonisolated(nonsending) func next() async throws -> Element? {
-    if let first = try first() { return first }
+    if isNew, let first = try await read({ try self.first() }) { return first }
     while !isOver {
       guard let step = try await nextStep() else { return nil }
-      if let element = try element(of: step) { return element }
+      if let element = try await read({ try self.element(of: step) }) { return element }
     }
     return nil
+  }
+
+  /// Compares states, and runs queries, on a thread of the library.
+  @concurrent
+  private func read(_ body: @Sendable () throws -> Element?) async throws -> Element? {
+    try await TaskThreads.reading.run { () throws in try body() }
+  }
+
+  private var isNew: Bool {
+    turn.lock()
+    defer { turn.unlock() }
+    return phase == .new
   }
 
   var isOver: Bool {

@@ -261,21 +261,21 @@ extension RecordType {
 
 /// The records of a query, one after the other, as an asynchronous sequence.
 ///
-/// Each iterator reads one state: of a store the newest when the loop begins, of a snapshot its own. It waits only for
-/// pages to be read, and ends when the task is cancelled. To receive later changes, observe the query.
+/// Each iterator reads one state: of a store the newest when the loop begins, of a snapshot its own. Records are read on a
+/// thread of the library, up to 256 ahead, and the loop ends when the task is cancelled. To receive later changes, observe the
+/// query.
 public struct QueryRecords<Subject: Record>: AsyncSequence, Sendable {
   fileprivate let begin: @Sendable () throws -> QueryCursor<Subject>
 
   public func makeAsyncIterator() -> Iterator { Iterator(begin: begin) }
 
   public struct Iterator: AsyncIteratorProtocol {
-    /// Nil once the iteration has begun.
-    fileprivate var begin: (@Sendable () throws -> QueryCursor<Subject>)?
-    /// Nil before the first record, and after the last.
-    private var cursor: QueryCursor<Subject>?
+    private let batches: RecordBatches<Subject>
+    /// Records that were read and not returned yet.
+    private var ready: ArraySlice<Subject> = []
 
     fileprivate init(begin: @escaping @Sendable () throws -> QueryCursor<Subject>) {
-      self.begin = begin
+      batches = RecordBatches(begin: begin)
     }
 
     /// Returns the next record; nil after the last, after an error, and if the task is cancelled.
@@ -285,13 +285,61 @@ public struct QueryRecords<Subject: Record>: AsyncSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> Subject? {
-      let present = try begin.take().map { begin in try begin() } ?? cursor
-      cursor = nil
-      guard let present, !Task.isCancelled, let record = try present.next() else { return nil }
-      cursor = present
-      return record
+      if Task.isCancelled {
+        ready = []
+        batches.end()
+        return nil
+      }
+      if ready.isEmpty { ready = try await batches.next()[...] }
+      return ready.popFirst()
     }
   }
+}
+
+/// The records of a query in batches, for one task at a time.
+private final class RecordBatches<Subject: Record>: @unchecked Sendable {
+  private typealias Begin = @Sendable () throws -> QueryCursor<Subject>
+
+  /// Nil once the iteration has begun.
+  private var begin: Begin?
+  /// Nil before the first batch, and after the last.
+  private var cursor: QueryCursor<Subject>?
+  /// The number of records in the next batch: first few, which are there soon.
+  private var size = 16
+  /// The error after the records of the last batch.
+  private var failure: (any Error)?
+  private static var sizeMax: Int { 256 }
+
+  init(begin: @escaping @Sendable () throws -> QueryCursor<Subject>) {
+    self.begin = begin
+  }
+
+  /// Returns the next records; none after the last, and after an error.
+  @concurrent
+  func next() async throws -> [Subject] {
+    if let failure = failure.take() { throw failure }
+    if begin == nil, cursor == nil { return [] }
+    return try await TaskThreads.reading.run { () throws in try read() }
+  }
+
+  private func read() throws -> [Subject] {
+    let present = try begin.take().map { begin in try begin() } ?? cursor
+    cursor = nil
+    guard let present else { return [] }
+    var records: [Subject] = []
+    do {
+      while records.count < size, let record = try present.next() { records.append(record) }
+    } catch {
+      if records.isEmpty { throw error }
+      failure = error
+      return records
+    }
+    if records.count == size { cursor = present }
+    size = min(2 * size, Self.sizeMax)
+    return records
+  }
+
+  func end() { (begin, cursor, failure) = (nil, nil, nil) }
 }
 
 extension PersistentStore {
