@@ -213,14 +213,14 @@ import Testing
     let upload = Task { try await store.makeBlob(from: counted, compression: .none) }
     for seed in 1...4 { continuation.yield(PhotoContent.bytes(600_000, seed: UInt64(seed))) }
     while taken.withLock({ $0 }) < 4 { try await Task.sleep(for: .milliseconds(1)) }
-    try store.close()
+    try await store.close()
     let next = try open()
     try fill(next, 4..<40)
     for seed in 5...9 { continuation.yield(PhotoContent.bytes(600_000, seed: UInt64(seed))) }
     continuation.finish()
     let result = await upload.result
     Self.expectClosed { _ = try result.get() }
-    try next.close()
+    try await next.close()
     try expectWhole(1..<40)
   }
 

@@ -23,8 +23,8 @@ struct StoreClosingTests {
       try open(), try open(.reading), try PersistentStore(inMemory: .samples),
     ]
     for store in stores {
-      try store.close()
-      try store.close()
+      try await store.close()
+      try await store.close()
       #expect(storeError { try store.snapshot() } == .closed(path: store.path))
     }
   }
@@ -36,9 +36,9 @@ struct StoreClosingTests {
         #expect(throws: StoreError.reentrant(path: store.path)) { try store.close() }
       }
       try await store.write { transaction in try transaction.save(Note(key: "b")) }
-      try store.save(Note(key: "c"))
+      try await store.save(Note(key: "c"))
       #expect(try store.count(Note.self) == 3)
-      try store.close()
+      try await store.close()
     }
   }
 

@@ -75,11 +75,11 @@ import Testing
     var one = try store.changes(of: PersonalTrip.self, key: 1).makeAsyncIterator()
     var results = try store.results(of: BusinessTrip.where(\.perDiem > 0)).makeAsyncIterator()
     #expect(try await results.next()?.records.count == 0)
-    try store.save(BusinessTrip(trip: trip, perDiem: 5, customer: nil))
+    try await store.save(BusinessTrip(trip: trip, perDiem: 5, customer: nil))
     #expect(try await all.next()?.inserted == [trip])
     #expect(try await business.next()?.inserted.map(\.perDiem) == [5])
     #expect(try await results.next()?.records.map(\.perDiem) == [5])
-    try store.save(PersonalTrip(trip: trip, mood: "good"))
+    try await store.save(PersonalTrip(trip: trip, mood: "good"))
     #expect(try await business.next()?.deleted.map(\.perDiem) == [5])
     #expect(try await results.next()?.records.count == 0)
     guard case .inserted(let personal)? = try await one.next()?.kind else {
@@ -89,7 +89,7 @@ import Testing
     #expect(personal.mood == "good")
     // The trip is what it was, so who observes trips is told of the next one only.
     let other = Trip(id: 2, name: "two")
-    try store.save(BusinessTrip(trip: other, perDiem: 1, customer: nil))
+    try await store.save(BusinessTrip(trip: other, perDiem: 1, customer: nil))
     let next = try #require(try await all.next())
     #expect(next.inserted == [other] && next.updated.isEmpty)
   }

@@ -31,10 +31,10 @@ import Testing
   @Test func `A18: observers are told of computed properties that changed`() async throws {
     let store = try PersistentStore(inMemory: StoreModel(records: [Worker.self]))
     var worker = Worker(id: 1, first: "Ann", last: "Lee", home: .init(city: "Bern", street: "A"))
-    try store.save(worker)
+    try await store.save(worker)
     var changes = try store.changes(of: Worker.self).makeAsyncIterator()
     worker.last = "Moor"
-    try store.save(worker)
+    try await store.save(worker)
     let update = try await changes.next()?.updated.first
     #expect(update?.changedFields == ["last", "fullName", "label"])
   }
@@ -58,17 +58,18 @@ import Testing
   @Test func `A23: a fetched property is a query that a property returns`() async throws {
     let store = try PersistentStore(inMemory: StoreModel(records: [Worker.self]))
     for (id, last, age) in [(1, "Lee", 30), (2, "Lee", 70), (3, "Moor", 80)] {
-      try store.save(
+      try await store.save(
         Worker(
           id: id, first: "\(id)", last: last, home: .init(city: "Bern", street: "A"), age: age))
     }
     let one = try #require(try store.fetch(Worker.self, key: 1))
-    #expect(try store.fetch(one.namesakes).map(\.id) == [2])
-    #expect(try store.fetch(Worker.old.sorted(by: .descending(\.age)).limit(1)).map(\.id) == [3])
-    #expect(try store.count(one.namesakes) == 1)
+    #expect(try await store.fetch(one.namesakes).map(\.id) == [2])
+    #expect(
+      try await store.fetch(Worker.old.sorted(by: .descending(\.age)).limit(1)).map(\.id) == [3])
+    #expect(try await store.count(one.namesakes) == 1)
     var results = try store.results(of: one.namesakes).makeAsyncIterator()
     #expect(try await results.next()?.records.map(\.id) == [2])
-    try store.save(
+    try await store.save(
       Worker(id: 4, first: "4", last: "Lee", home: .init(city: "Bern", street: "A")))
     #expect(try await results.next()?.records.map(\.id) == [2, 4])
   }

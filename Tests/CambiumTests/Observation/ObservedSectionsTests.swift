@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct ObservedSectionsTests {
   @Test func `sections come first, and then what they become, H5`() async throws {
     let store = try PersistentStore(inMemory: Volume.model)
-    try store.save(contentsOf: [
+    try await store.save(contentsOf: [
       Volume(id: 1, title: "a", genre: "x"), Volume(id: 2, title: "b", genre: "x"),
       Volume(id: 3, title: "c", genre: "z"),
     ])
@@ -48,7 +48,7 @@ import Testing
     let removed = try #require(try await told.next())
     #expect(removed.difference.removals.map(\.place) == [place(1, 0)])
     #expect(removed.difference.removedSections.map(\.offset) == [1])
-    try store.close()
+    try await store.close()
     #expect(try await told.next() == nil)
   }
 
@@ -217,7 +217,7 @@ import Testing
         try #require(isTold && isExact, "from \(from) to \(to)")
       }
     }
-    try store.close()
+    try await store.close()
   }
 
   @Test func `changes of three records in two sections are told exactly`() async throws {
@@ -234,7 +234,7 @@ import Testing
       let world = try #require(worlds.randomElement(using: &generator))
       try #require(try await Self.visit(world, store, follower, query), "seed \(seed), \(world)")
     }
-    try store.close()
+    try await store.close()
   }
 
   // MARK: Random lives
@@ -267,14 +267,14 @@ import Testing
         #expect(try await follower.next() == true, "seed \(seed), round \(round), \(query)")
         #expect(follower.sections == expected, "seed \(seed), round \(round), \(query)")
       }
-      try store.close()
+      try await store.close()
       #expect(try await follower.next() == nil, "seed \(seed), round \(round)")
     }
   }
 
   @Test func `several loops over one observation receive the same sections`() async throws {
     let store = try PersistentStore(inMemory: Volume.model)
-    try store.save(contentsOf: (0..<9).map { Volume(id: $0, genre: "\($0 % 3)") })
+    try await store.save(contentsOf: (0..<9).map { Volume(id: $0, genre: "\($0 % 3)") })
     let observation = try store.results(of: Query<Volume>(), sectionedBy: \.genre)
     let loops = [Told(by: observation), Told(by: observation), Told(by: observation)]
     for loop in loops { #expect(try await loop.next()?.sections.count == 3) }
@@ -285,7 +285,7 @@ import Testing
         results.sections.map { $0.records.map(\.id) } == [[0, 3, 6], [1, 7], [2, 5, 8], [4]])
       #expect(results.difference.moves.map(\.newPlace) == [SectionPlace(section: 3, row: 0)])
     }
-    try store.close()
+    try await store.close()
   }
 
   @Test func `sections follow what another process commits, H6`() async throws {

@@ -223,14 +223,14 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       try transaction.insert(contentsOf: Account.some(60))
     }
     let query = Query<Account>(where: \.balance > 1, sortedBy: .ascending(\.city))
-    let (expected, records) = (try store.fetch(query), try store.snapshot().records(query))
+    let (expected, records) = (try await store.fetch(query), try store.snapshot().records(query))
     var found: [Account] = []
     for try await account in store.records(query) {
       found.append(account)
-      try store.delete(account)
+      try await store.delete(account)
     }
     #expect(found == expected)
-    #expect(try store.count(query) == 0)
+    #expect(try await store.count(query) == 0)
     found = []
     for try await account in records { found.append(account) }
     #expect(found == expected)
@@ -243,7 +243,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       return count
     }.value
     #expect(count == 3)
-    try store.close()
+    try await store.close()
     var iterator = store.records(query).makeAsyncIterator()
     await #expect(throws: StoreError.self) { _ = try await iterator.next() }
     #expect(try await iterator.next() == nil)

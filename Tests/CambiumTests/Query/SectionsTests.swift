@@ -138,7 +138,7 @@ import Testing
         let sections = try query.sections(in: store)
         #expect(sections == query.sections(of: volumes), "seed \(seed), round \(round), \(query)")
       }
-      try store.close()
+      try await store.close()
     }
   }
 }

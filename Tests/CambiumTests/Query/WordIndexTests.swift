@@ -358,7 +358,7 @@ private struct ArticleWorld {
       _ = try transaction.update(Article.self, where: \.id == 11) { $0.body = "tenth number1" }
     }
     #expect(try await told.next()?.records.map(\.id).prefix(2) == [11, 100])
-    try store.close()
+    try await store.close()
   }
 
   @Test func `the words of a primary key are found`() throws {

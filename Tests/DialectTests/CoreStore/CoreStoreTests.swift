@@ -309,7 +309,7 @@ import Testing
     try old.unsafeRemoveAllPersistentStoresAndWait()
     try old.addStorageAndWait(SQLiteStore(fileName: path))
     try old.unsafeRemoveAllPersistentStoresAndWait()
-    #expect(try PersistentStore.inspect(at: path + ".aside-1").version == 2)
+    #expect(try await PersistentStore.inspect(at: path + ".aside-1").version == 2)
   }
 
   // MARK: Transactions and fetching

@@ -161,7 +161,7 @@ import Testing
     try checkSecond(stack)
     try stack.unsafeRemoveAllPersistentStoresAndWait()
     #expect(!FileManager.default.fileExists(atPath: path + ".aside-1"))
-    let report = try PersistentStore.check(at: path, .deep)
+    let report = try await PersistentStore.check(at: path, .deep)
     #expect(report.faults.isEmpty)
   }
 
@@ -179,7 +179,7 @@ import Testing
     try checkSecond(stack)
     #expect(try stack.fetchCount(From<V2.LaundryFailure>()) == 0)
     try stack.unsafeRemoveAllPersistentStoresAndWait()
-    let report = try PersistentStore.check(at: path, .deep)
+    let report = try await PersistentStore.check(at: path, .deep)
     #expect(report.faults.isEmpty)
   }
 

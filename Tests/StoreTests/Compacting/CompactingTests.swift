@@ -183,7 +183,7 @@ import Testing
     let report = try await store.compact()
     #expect(report.sizeAfter > 0)
     #expect(try accounts(store) == Self.remaining(3_000))
-    try store.close()
+    try await store.close()
   }
 
   @Test func `who only reads cannot compact, and can say what it would gain`() throws {
@@ -257,11 +257,11 @@ import Testing
     #expect(unsafe access(target, F_OK) != 0)
     #expect(try directory.workNames() == [])
     let report = try await store.backUp(to: target)
-    let copy = try PersistentStore(
+    let copy = try await PersistentStore(
       at: target, model: .samples, options: .withoutAutomaticCompaction)
     #expect(try accounts(copy) == Self.remaining(9_000) && report.entries > 4500)
-    try copy.close()
-    try store.close()
+    try await copy.close()
+    try await store.close()
   }
 
   @Test func `a backup whose task is cancelled says so, and leaves nothing`() async throws {
@@ -274,7 +274,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(unsafe access(target, F_OK) != 0)
     #expect(try directory.workNames() == [])
-    try store.close()
+    try await store.close()
   }
 
   @Test func `a store that is read, or in memory, is copied too`() throws {

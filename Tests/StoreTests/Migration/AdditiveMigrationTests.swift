@@ -172,10 +172,10 @@ enum AdditiveChange: CaseIterable, Sendable {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/store"
     try Self.make(change, at: path)
-    let migration = try PersistentStore.migration(at: path, to: change.model(2))
+    let migration = try await PersistentStore.migration(at: path, to: change.model(2))
     for isRehearsal in [true, false] {
       let stream = migration.progress
-      let report = try isRehearsal ? migration.rehearse() : migration.run()
+      let report = try await isRehearsal ? migration.rehearse() : migration.run()
       var last: MigrationProgress?
       for await progress in stream { last = progress }
       let progress = try #require(last)

@@ -248,18 +248,18 @@ private enum Postponed {
     var options = StoreOptions()
     options.history = HistoryOptions(keepsOldValues: true)
     let store = try open(2, Postponed.Item2.self, .deferred, options)
-    try store.save(Postponed.second(0))
+    try await store.save(Postponed.second(0))
     let start = try store.snapshot().historyCursor
     var changes = try store.changes(of: Postponed.Item2.self).makeAsyncIterator()
     var item = Postponed.second(7)
     item.count = 8
-    try store.update(item)
+    try await store.update(item)
     let first = try #require(try await changes.next())
     #expect(first.updated.map(\.new) == [item])
     #expect(first.updated.map(\.old) == [Postponed.second(7)])
     #expect(first.inserted.isEmpty && first.deleted.isEmpty)
-    try store.finishMigration()
-    try store.delete(Postponed.second(9))
+    try await store.finishMigration()
+    try await store.delete(Postponed.second(9))
     let second = try #require(try await changes.next())
     #expect(second.deleted == [Postponed.second(9)])
     #expect(second.updated.isEmpty && second.inserted.isEmpty)
@@ -269,7 +269,7 @@ private enum Postponed {
     var last: HistoryCommit?
     while let next = try history.next() { last = next }
     #expect(last?.changes.count == 1)
-    try store.close()
+    try await store.close()
   }
 
   @Test func `transactions that spill and folds cope with rows of two versions, O5`() throws {

@@ -185,7 +185,7 @@ import Testing
       "deferred: commits take \(alone) ms alone, \(during) while \(Self.count.grouped) records are"
         + " made new in \(time) s, \(after) after it (median, p99)")
     #expect(try store.pendingMigration == nil)
-    try store.close()
+    try await store.close()
   }
 
   private final class Flag: @unchecked Sendable {

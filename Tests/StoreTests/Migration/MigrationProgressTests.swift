@@ -46,7 +46,7 @@ private final class QueueExecutor: TaskExecutor {
     }
     var options = StoreOptions()
     options.migration.sliceCount = 1_000
-    let migration = try PersistentStore.migration(
+    let migration = try await PersistentStore.migration(
       at: path, to: Priced.second, steps: [step], options: options)
     let stream = migration.progress
     let report = Guarded<MigrationReport?>(nil)

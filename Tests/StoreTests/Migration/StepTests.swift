@@ -415,21 +415,21 @@ private enum Shop {
     async throws
   {
     try make()
-    let migration = try PersistentStore.migration(
+    let migration = try await PersistentStore.migration(
       at: path, to: Shop.second, steps: [Self.split])
     let progress = migration.progress
-    let rehearsed = try migration.rehearse()
+    let rehearsed = try await migration.rehearse()
     #expect(rehearsed.from == 1 && rehearsed.to == 2 && rehearsed.records >= Self.count)
     var last: MigrationProgress?
     for await some in progress { last = some }
     #expect(last?.fraction == 1 && last?.version == 2, "\(String(describing: last))")
     try expectUntouched()
-    let ran = try migration.run()
+    let ran = try await migration.run()
     #expect(ran.records == rehearsed.records)
-    #expect(try migration.run().records == 0, "it is there already")
+    #expect(try await migration.run().records == 0, "it is there already")
     let store = try open([])
     try expectSplit(store)
-    try store.close()
+    try await store.close()
   }
 
   @Test func `a rehearsal finds what the run would, P3`() throws {

@@ -16,11 +16,11 @@ import Testing
   @Test func `who reads is told what another commits, without asking, H6`() async throws {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/s"
-    let writer = try PersistentStore(at: path, model: .samples)
+    let writer = try await PersistentStore(at: path, model: .samples)
     try await writer.write { try $0.save(Note(key: "a")) }
-    try writer.close()
-    let again = try PersistentStore(at: path, model: .samples)
-    let reader = try PersistentStore(at: path, model: .samples, options: Self.reading)
+    try await writer.close()
+    let again = try await PersistentStore(at: path, model: .samples)
+    let reader = try await PersistentStore(at: path, model: .samples, options: Self.reading)
     let told = Told(by: try reader.changes(of: Note.self))
     let key = Told(by: try reader.changes(of: Note.self, key: "b"))
     let seats = try reader.changes(of: Seat.self)
@@ -32,10 +32,10 @@ import Testing
     #expect(set.inserted.map(\.key) == ["b"] && set.deleted.map(\.key) == ["a"])
     #expect(set.authors == [nil])
     #expect(try await key.next()?.record?.key == "b")
-    try reader.close()
+    try await reader.close()
     #expect(try await told.next() == nil)
     #expect(try await Told(by: seats).next() == nil)
-    try again.close()
+    try await again.close()
   }
 
   @Test func `what is told always leads to the state, whatever the writer does`() async throws {
@@ -46,8 +46,8 @@ import Testing
     var options = StoreOptions()
     options.foldThreshold = 1 << 14
     options.transactionBudget = 1 << 9
-    try PersistentStore(at: path, model: .samples, options: options).close()
-    let reader = try PersistentStore(at: path, model: .samples, options: Self.reading)
+    try await PersistentStore(at: path, model: .samples, options: options).close()
+    let reader = try await PersistentStore(at: path, model: .samples, options: Self.reading)
     try await withThrowingTaskGroup(of: [Note]?.self) { group in
       for observer in 0..<3 {
         group.addTask {
@@ -68,19 +68,19 @@ import Testing
       var generator = SplitMix64(seed: seed)
       var last: [Note] = []
       for _ in 0..<scaled(20, debug: 4) {
-        let writer = try PersistentStore(at: path, model: .samples, options: options)
+        let writer = try await PersistentStore(at: path, model: .samples, options: options)
         for _ in 0..<Int.random(in: 1...200, using: &generator) {
           try await ObservedWritersTests.change(writer, &generator)
-          if Int.random(in: 0..<10, using: &generator) == 0 { try reader.refresh() }
+          if Int.random(in: 0..<10, using: &generator) == 0 { try await reader.refresh() }
         }
         if Bool.random(using: &generator) {
           try await Task.sleep(for: .milliseconds(Int.random(in: 0..<150, using: &generator)))
         }
         last = try writer.fetch(Note.self)
-        try writer.close()
+        try await writer.close()
       }
-      try reader.refresh()
-      try reader.close()
+      try await reader.refresh()
+      try await reader.close()
       for try await followed in group { #expect(followed == last, "seed \(seed)") }
     }
   }
@@ -103,7 +103,7 @@ import Testing
         } catch { return 1 }
       }
       guard let writer, writer.next() == 0 else { exit(1) }
-      let reader = try PersistentStore(
+      let reader = try await PersistentStore(
         at: "\(path)/s", model: .samples, options: FollowedObservationTests.reading)
       let changes = try reader.changes(of: Note.self)
       var count = try changes.snapshot.count(Note.self)
@@ -113,7 +113,7 @@ import Testing
         count += set.inserted.count
       }
       if count != 100 { exit(3) }
-      try reader.close()
+      try await reader.close()
     }
     withExtendedLifetime(directory) {}
   }

@@ -33,7 +33,7 @@ import Testing
     #expect(set.deleted == [notes[1]])
     #expect(set.sequence == changes.snapshot.sequence)
     #expect(try changes.snapshot.fetch(Note.self).map(\.key) == ["a", "c", "d"])
-    try store.close()
+    try await store.close()
   }
 
   private struct Album: Record, Identifiable, Equatable {
@@ -79,15 +79,15 @@ import Testing
     let albums = Told(by: try store.changes(of: Album.self))
     let pictures = Told(by: try store.changes(of: Picture.self))
     let labels = Told(by: try store.changes(of: Label.self))
-    try store.delete(Album.self, key: 1)
+    try await store.delete(Album.self, key: 1)
     #expect(try await albums.next()?.deleted.map(\.id) == [1])
     #expect(try await pictures.next()?.deleted.map(\.id) == [0, 1, 2])
     let cut = try #require(try await labels.next()?.updated.first)
     #expect(cut.new == Label(id: 20, album: nil) && cut.changedFields == ["album"])
-    try store.delete(Picture.where { $0.id < 4 })
-    try store.deleteAll(Picture.self)
+    try await store.delete(Picture.where { $0.id < 4 })
+    try await store.deleteAll(Picture.self)
     #expect(try await pictures.next()?.deleted.map(\.id) == [3, 4, 5])
-    try store.close()
+    try await store.close()
   }
 
   @Test func `an update says which fields differ, H3`() async throws {
@@ -115,22 +115,22 @@ import Testing
     #expect(found.isSuperset(of: former) && found.allSatisfy { $0.hasPrefix("former") })
     building.opened = building.opened == nil ? .now : nil
     #expect(try await fields() == ["opened"])
-    try store.close()
+    try await store.close()
   }
 
   @Test func `many commits come as one set, each record once, H11`() async throws {
     let store = try makeStore()
     let changes = try store.changes(of: Note.self)
     for text in 0..<50 {
-      try store.save(Note(key: "a", text: "\(text)"))
-      try store.save(Note(key: "b\(text)"))
-      if text > 0 { try store.delete(Note(key: "b\(text - 1)")) }
+      try await store.save(Note(key: "a", text: "\(text)"))
+      try await store.save(Note(key: "b\(text)"))
+      if text > 0 { try await store.delete(Note(key: "b\(text - 1)")) }
     }
     let iterator = Told(by: changes)
     let set = try #require(try await iterator.next())
     #expect(set.inserted == [Note(key: "a", text: "49"), Note(key: "b49")])
     #expect(set.updated.isEmpty && set.deleted.isEmpty)
-    try store.close()
+    try await store.close()
     #expect(try await iterator.next() == nil)
   }
 
@@ -148,7 +148,7 @@ import Testing
     let set = try #require(try await waiting.value)
     #expect(set.inserted == [Note(key: "a")])
     #expect(set.sequence == 3)
-    try store.close()
+    try await store.close()
   }
 
   @Test func `one key is observed whether or not there is a record, H2`() async throws {
@@ -181,7 +181,7 @@ import Testing
       Issue.record("it is not deleted")
       return
     }
-    try store.close()
+    try await store.close()
     #expect(try await iterator.next() == nil)
   }
 
@@ -195,7 +195,7 @@ import Testing
     try await store.write(author: "other") { try $0.save(Seat(row: "A", number: 1)) }
     try await store.write { try $0.save(Note(key: "c")) }
     #expect(try await iterator.next()?.authors == ["import", nil])
-    try store.close()
+    try await store.close()
   }
 
   @Test func `a transaction that is rolled back is not told of`() async throws {
@@ -217,7 +217,7 @@ import Testing
     }
     let iterator = Told(by: changes)
     #expect(try await iterator.next()?.inserted == [Note(key: "c")])
-    try store.close()
+    try await store.close()
     #expect(try await iterator.next() == nil)
   }
 
@@ -236,7 +236,7 @@ import Testing
     try await store.write { try $0.save(Note(key: "a")) }
     let iterator = Told(by: changes)
     #expect(try await iterator.next()?.inserted == [Note(key: "a")])
-    try store.close()
+    try await store.close()
   }
 
   @Test func `each of several loops is told of all changes`() async throws {
@@ -262,7 +262,7 @@ import Testing
     #expect(try await resultLoops.0.next()?.records.map(\.key) == ["a", "b", "c"])
     #expect(try await resultLoops.1.next()?.records.map(\.key) == ["a"])
     #expect(try await resultLoops.1.next()?.records.map(\.key) == ["a", "b", "c"])
-    try store.close()
+    try await store.close()
     for loop in [loops.0, loops.1, late] { #expect(try await loop.next() == nil) }
   }
 
@@ -279,7 +279,7 @@ import Testing
       #expect(set.inserted.map(\.key) == ["b"])
       break
     }
-    try store.close()
+    try await store.close()
   }
 
   @Test func `closing tells of the last commits, and ends`() async throws {
@@ -291,7 +291,7 @@ import Testing
       return count
     }
     try await store.write { try $0.save(Note(key: "a")) }
-    try store.close()
+    try await store.close()
     let iterator = Told(by: changes)
     #expect(try await iterator.next()?.inserted.count == 1)
     #expect(try await iterator.next() == nil)
@@ -305,7 +305,7 @@ import Testing
   @Test func `letting go of the store ends as closing does`() async throws {
     var store: PersistentStore? = try makeStore()
     let changes = try #require(try store?.changes(of: Note.self))
-    try store?.save(Note(key: "a"))
+    try await store?.save(Note(key: "a"))
     store = nil
     var sets = 0
     for try await set in changes { sets += set.inserted.count }
@@ -351,6 +351,6 @@ import Testing
     try await store.write { try $0.deleteAll(Note.self) }
     #expect(try await iterator.next()?.deleted.count == count)
     #expect(try await keys.next()?.record == nil)
-    try store.close()
+    try await store.close()
   }
 }

@@ -77,9 +77,9 @@ struct FollowedNotes {
     options.foldThreshold = 1 << 16
     options.transactionBudget = 1 << 10
     let store =
-      onDisk
-      ? try PersistentStore(at: "\(directory.path)/s", model: .samples, options: options)
-      : try PersistentStore(inMemory: .samples, options: options)
+      try await onDisk
+      ? PersistentStore(at: "\(directory.path)/s", model: .samples, options: options)
+      : PersistentStore(inMemory: .samples, options: options)
     let rounds = scaled(onDisk ? 1_500 : 6_000, debug: onDisk ? 200 : 500)
     try await withThrowingTaskGroup(of: FollowedNotes?.self) { group in
       for writer in 0..<3 {
@@ -95,7 +95,7 @@ struct FollowedNotes {
         }
       }
       for _ in 0..<3 { _ = try await group.next() }
-      try store.close()
+      try await store.close()
       for try await followed in group {
         guard let followed else { continue }
         #expect(followed.emptySets == 0)
@@ -151,7 +151,7 @@ struct FollowedNotes {
       try await Task.sleep(for: .milliseconds(20))
       var generator = SplitMix64(seed: seed)
       for _ in 0..<rounds { try await Self.change(store, &generator) }
-      try store.close()
+      try await store.close()
       try await group.waitForAll()
     }
   }

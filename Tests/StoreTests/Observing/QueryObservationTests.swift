@@ -52,7 +52,7 @@ import Testing
     #expect(removed.records.map(\.id) == [0, 3, 1])
     // What does not concern the results is not told of.
     try await store.write { try $0.save(Account(id: 9, name: "x", city: "y", isActive: false)) }
-    try store.close()
+    try await store.close()
     #expect(try await told.next() == nil)
   }
 
@@ -90,7 +90,7 @@ import Testing
         #expect(about.2 == (isMatch.0 && !isMatch.1 ? [was] : []))
       }
     }
-    try store.close()
+    try await store.close()
   }
 
   // MARK: Random queries
@@ -196,7 +196,7 @@ import Testing
         #expect(records == results.records, "seed \(seed), round \(round)")
         #expect(records == fresh, "seed \(seed), round \(round), \(query)")
       }
-      try store.close()
+      try await store.close()
       #expect(try await told.next() == nil, "seed \(seed), round \(round)")
     }
   }
@@ -230,7 +230,7 @@ import Testing
       }
       var ended = 0
       while ended < 2 { if try await group.next() == true { ended += 1 } }
-      try store.close()
+      try await store.close()
       try await group.waitForAll()
     }
   }

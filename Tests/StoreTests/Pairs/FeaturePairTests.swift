@@ -62,61 +62,61 @@ import Testing
   {
     let store = try inMemory()
     try await Workshop.use(store)
-    try store.close()
+    try await store.close()
   }
 
   @Test func `a backup is used by every feature as its store is`() async throws {
     let store = try filled()
     try backUp(store)
     try await Workshop.use(store)
-    try store.close()
+    try await store.close()
     let other = try open(copy)
     try await Workshop.use(other)
-    try other.close()
+    try await other.close()
   }
 
   @Test func `a store is used by every feature after a compaction`() async throws {
     let store = try filled()
     try compact(store)
     try await Workshop.use(store)
-    try store.close()
+    try await store.close()
     let again = try open(path)
     try compact(again)
     try await Workshop.use(again)
-    try again.close()
+    try await again.close()
   }
 
   @Test func `a copy that was salvaged is used by every feature as its store is`() async throws {
-    try filled().close()
+    try await filled().close()
     let report = try salvage()
     #expect(report.isWhole, "\(report)")
     let store = try open(copy)
     try await Workshop.use(store)
-    try store.close()
+    try await store.close()
   }
 
   @Test func `a store is used by every feature while a migration waits, and so is its backup`()
     async throws
   {
-    try filled().close()
+    try await filled().close()
     let store = try open(path, 2, .deferred)
     #expect(try store.pendingMigration != nil)
     try await Workshop.use(store)
     try backUp(store)
     let other = try open(copy, 2, .deferred)
     try await Workshop.use(other)
-    try other.close()
+    try await other.close()
     try compact(store)
     try await Workshop.use(store)
     // Finishing leaves what is not stored.
     var tool = Workshop.tools[0]
     tool.good.mark = 6
-    try store.save(tool)
-    while try store.finishMigration(budget: .records(2)) {}
+    try await store.save(tool)
+    while try await store.finishMigration(budget: .records(2)) {}
     #expect(try store.fetch(Tool.self, key: 3)?.good.mark == 6)
-    try store.save(Workshop.tools[0])
+    try await store.save(Workshop.tools[0])
     try await Workshop.use(store)
-    try store.close()
+    try await store.close()
   }
 
   @Test func `a step of a migration imports records, and takes over unique values`() throws {
@@ -150,10 +150,11 @@ import Testing
     var changes = try store.changes(of: Good.self).makeAsyncIterator()
     let place = try store.snapshot().historyCursor
     let taker = Good(id: 9, label: "x", code: "c1", shelf: Reference(2))
-    try store.save(taker, onConflict: .replaceOther)
+    try await store.save(taker, onConflict: .replaceOther)
     let policy = try #require(try await changes.next())
     #expect(policy.inserted == [taker] && policy.deleted.map(\.id) == [1])
-    let report = try store.importRecords(Good.self, from: [2, 9, 11], id: \.self) { id, good in
+    let report = try await store.importRecords(Good.self, from: [2, 9, 11], id: \.self) {
+      id, good in
       var good = good ?? Good(id: id, label: "y", code: "c\(id)", shelf: Reference(1))
       if id == 2 { good.size = 7 }
       return good
@@ -167,7 +168,7 @@ import Testing
     #expect(undone.inserted.map(\.id) == [1])
     #expect(undone.updated.map(\.new.size) == [2])
     #expect(Set(undone.deleted.map(\.id)) == [9, 11])
-    try store.close()
+    try await store.close()
   }
 
   @Test func `results in the order of a collation are told where a record moves`() async throws {
@@ -177,9 +178,9 @@ import Testing
     #expect(try await iterator.next()?.records.map(\.id) == [4, 2, 1, 3])
     var good = Workshop.goods[0]
     good.label = "äb"
-    try store.save(good)
+    try await store.save(good)
     #expect(try await iterator.next()?.records.map(\.id) == [1, 4, 2, 3])
-    try store.close()
+    try await store.close()
   }
 
   // MARK: Values

@@ -198,16 +198,16 @@ extension Workshop {
     try changeAndUndo(store)
     var heavy = tools[0]
     heavy.weight = 99
-    try store.save(heavy)
+    try await store.save(heavy)
     // What was undone is nobody's news.
     let change = try #require(try await changes.next())
     #expect(change.updated.map(\.new) == [heavy])
     #expect(change.inserted.isEmpty && change.deleted.isEmpty)
     // What is not stored.
     heavy.good.mark = 5
-    try store.save(heavy)
+    try await store.save(heavy)
     #expect(try store.fetch(Tool.self, key: 3) == heavy)
-    try store.save(tools[0])
+    try await store.save(tools[0])
     try expectFilled(store)
   }
 }

@@ -491,7 +491,7 @@ extension WriteTransaction {
     #expect(try await save(Slide(id: 2, labels: ["a"])) == [7])
     try await store.write { _ = try $0.delete(Slide.self, key: 7) }
     #expect(try #require(try await told.next()).records.isEmpty)
-    try store.close()
+    try await store.close()
   }
 }
 

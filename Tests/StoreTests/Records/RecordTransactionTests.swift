@@ -225,7 +225,7 @@ struct RecordTransactionTests {
 
   @Test func `many tasks write and read at once, F12 F17 F18`() async throws {
     let directory = try TemporaryDirectory()
-    let store = try PersistentStore(at: directory.path + "/store", model: .samples)
+    let store = try await PersistentStore(at: directory.path + "/store", model: .samples)
     let (writers, rounds) = (6, scaled(200, debug: 20))
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<writers {
@@ -260,7 +260,7 @@ struct RecordTransactionTests {
     let expected = 2 * writers * (rounds - rounds / 5)
     #expect(try store.count(Account.self) == expected)
     try store.expectSound()
-    try store.close()
+    try await store.close()
   }
 
   @Test func `threads of their own write and read, F17`() throws {

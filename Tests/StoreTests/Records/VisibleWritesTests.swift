@@ -15,7 +15,7 @@ import Testing
     async throws
   {
     let directory = try TemporaryDirectory()
-    let store = try PersistentStore(
+    let store = try await PersistentStore(
       at: directory.path + "/s", model: StoreModel(records: [Note.self]))
     let stop = Stop()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -40,7 +40,7 @@ import Testing
       }
       try await group.waitForAll()
     }
-    try store.close()
+    try await store.close()
   }
 
   /// From a task too, but without suspending.
@@ -51,7 +51,7 @@ import Testing
   private static func expectSeen(_ note: Note, in store: PersistentStore) async throws {
     let fetched = try store.fetch(Note.self, key: note.key)
     #expect(fetched == note)
-    #expect(try store.fetch(Note.self, where: \.text == note.text).contains(note))
+    #expect(try await store.fetch(Note.self, where: \.text == note.text).contains(note))
     #expect(try store.snapshot().fetch(Note.self, key: note.key) == note)
     #expect(try await store.read { try $0.fetch(Note.self, key: note.key) } == note)
   }

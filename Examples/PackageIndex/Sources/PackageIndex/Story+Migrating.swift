@@ -16,13 +16,13 @@ extension Story {
   /// Does all of it on the real records, but for the commit that would make it so.
   mutating func rehearse() async throws {
     heading("Version 4: rehearse")
-    let report = try await watching(try migration()) { try $0.rehearse() }
+    let report = try await watching(try migration()) { try await $0.rehearse() }
     note("Rehearsed it on the real records, in \(report.elapsed.text); the store is as it was.")
   }
 
   mutating func migrate() async throws {
     heading("Version 4: migrate")
-    let report = try await watching(try migration()) { try $0.run() }
+    let report = try await watching(try migration()) { try await $0.run() }
     note(
       "Migrated from version \(report.from) to \(report.to), in \(report.elapsed.text), "
         + "\(report.records.perSecond(in: report.elapsed)) records a second: sizes became numbers, "
@@ -46,13 +46,13 @@ extension Story {
   mutating func goForwardAgain() async throws {
     heading("Forward again")
     do {
-      try PersistentStore(at: path, model: Model.today, steps: Model.steps).close()
+      try await PersistentStore(at: path, model: Model.today, steps: Model.steps).close()
     } catch {
       print("Without being told to, it does not:\n  \(error)")
     }
     var options = StoreOptions()
     options.allowsMigrationAfterRollback = true
-    let report = try await watching(try migration(options)) { try $0.run() }
+    let report = try await watching(try migration(options)) { try await $0.run() }
     note("Migrated forward again, in \(report.elapsed.text), after saying that this is meant.")
   }
 }
@@ -64,10 +64,10 @@ extension Story {
 
   /// Runs a migration, and shows meanwhile how far it is.
   private func watching(
-    _ migration: Migration, _ run: (Migration) throws -> MigrationReport
+    _ migration: Migration, _ run: (Migration) async throws -> MigrationReport
   ) async throws -> MigrationReport {
     async let shown: Void = ProgressLine.show(migration.progress)
-    let report = try run(migration)
+    let report = try await run(migration)
     await shown
     print(
       "  \(report.records.grouped) records looked at, \(report.elapsed.text), "

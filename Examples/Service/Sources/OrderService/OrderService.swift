@@ -24,7 +24,9 @@ import Logging
     var options = StoreOptions()
     options.logger = Logger(label: "store")
     let logger = Logger(label: "orders")
-    let store = try PersistentStore(
+    // The service before this one may still be ending.
+    options.lock = .wait(for: .seconds(30))
+    let store = try await PersistentStore(
       at: path, model: Order.model, migration: .deferred, options: options)
     logger.info("opened", metadata: ["report": "\(store.report)"])
     let application = Application(

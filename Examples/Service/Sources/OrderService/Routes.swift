@@ -17,7 +17,7 @@ struct Routes {
     let router = Router()
     router.post("orders") { request, context in try await add(request, context) }
     router.get("orders/:id") { _, context in try order(context) }
-    router.get("orders") { request, _ in try orders(request) }
+    router.get("orders") { request, _ in try await orders(request) }
     router.get("metrics") { _, _ in try Metrics(of: store).text }
     return router
   }
@@ -30,7 +30,7 @@ struct Routes {
   private func add(_ request: Request, _ context: BasicRequestContext) async throws -> Order {
     let new = try await request.decode(as: NewOrder.self, context: context)
     let order = Order(customer: new.customer, cents: new.cents)
-    try await store.write { transaction in try transaction.insert(order) }
+    try await store.insert(order)
     return order
   }
 
@@ -40,8 +40,8 @@ struct Routes {
     return order
   }
 
-  private func orders(_ request: Request) throws -> [Order] {
+  private func orders(_ request: Request) async throws -> [Order] {
     let name = try request.uri.queryParameters.require("customer")
-    return try store.fetch(Query<Order>(where: \.customer == name, limit: 100))
+    return try await store.fetch(Query<Order>(where: \.customer == name, limit: 100))
   }
 }

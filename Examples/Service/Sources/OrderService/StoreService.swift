@@ -12,7 +12,7 @@ struct StoreService: Service {
     try await cancelWhenGracefulShutdown { try await finishMigration() }
     // Ends by a cancellation where another service has failed; the store is closed then, too.
     try? await gracefulShutdown()
-    try store.close()
+    try await store.close()
     logger.info("closed the store")
   }
 
@@ -21,8 +21,12 @@ struct StoreService: Service {
   private func finishMigration() async throws {
     guard let pending = try store.pendingMigration else { return }
     logger.info("finishing the migration", metadata: ["records": "\(pending.recordCount)"])
-    while !Task.isCancelled, try store.finishMigration(budget: .records(2000)) {
-      try? await Task.sleep(for: .milliseconds(20))
+    do {
+      while try await store.finishMigration(budget: .records(2000)) {
+        try await Task.sleep(for: .milliseconds(20))
+      }
+    } catch is CancellationError {
+      return
     }
     if try store.pendingMigration == nil { logger.info("all records are of version 2") }
   }

@@ -48,7 +48,7 @@ import Testing
     #expect(none.records.isEmpty && none.difference.removals.map(\.offset) == [0, 1])
     // What does not concern the results is not told of.
     try await store.write { try $0.save(Region(id: 2, name: "Chile")) }
-    try store.close()
+    try await store.close()
     #expect(try await told.next() == nil)
   }
 
@@ -85,7 +85,7 @@ import Testing
         records = results.difference.applying(to: records)
         #expect(Self.text(records) == Self.text(anew), "the difference, seed \(seed), \(query)")
       }
-      try store.close()
+      try await store.close()
       #expect(try await told.next() == nil, "seed \(seed), \(query)")
     }
   }
@@ -93,22 +93,22 @@ import Testing
   @Test func `a reader is told of what another commits to other records`() async throws {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/s"
-    let writer = try PersistentStore(at: path, model: .library)
+    let writer = try await PersistentStore(at: path, model: .library)
     try await writer.write { transaction in
       try transaction.save(Poet(id: "a", name: "Arp"))
       try transaction.save(Poem(id: 1, name: "one", year: 1, poet: Reference("a")))
     }
-    try writer.close()
-    let again = try PersistentStore(at: path, model: .library)
+    try await writer.close()
+    let again = try await PersistentStore(at: path, model: .library)
     var options = StoreOptions()
     options.access = .reading
-    let reader = try PersistentStore(at: path, model: .library, options: options)
+    let reader = try await PersistentStore(at: path, model: .library, options: options)
     let told = Told(by: try reader.results(of: Poem.where { $0.poet.name == "Benn" }))
     #expect(try await told.next()?.records.isEmpty == true)
     try await again.write { try $0.save(Poet(id: "a", name: "Benn")) }
     #expect(try await told.next()?.records.map(\.id) == [1])
-    try reader.close()
-    try again.close()
+    try await reader.close()
+    try await again.close()
   }
 
   @Test func `changes of single records are refused where they depend on others`() throws {
@@ -154,7 +154,7 @@ import Testing
     #expect(more.difference.insertions.map(\.offset) == [0] && more.relatedChanges == [2])
     // What is included with none of them is not told of.
     try await store.write { try $0.save(Region(id: 2, name: "Chile")) }
-    try store.close()
+    try await store.close()
     #expect(try await told.next() == nil)
   }
 
@@ -211,7 +211,7 @@ import Testing
         #expect(results.relatedChanges == changed, "seed \(seed)")
         last = results
       }
-      try store.close()
+      try await store.close()
       #expect(try await told.next() == nil, "seed \(seed)")
     }
   }
