@@ -51,6 +51,9 @@ import Testing
     + durations.map { age in
       Extreme(testDescription: "age \(age)") { $0.history = .kept(for: age) }
     }
+    + durations.map { time in
+      Extreme(testDescription: "lock \(time)") { $0.lock = .wait(for: time) }
+    }
     + durations.map { delay in
       Extreme(testDescription: "flushWithin \(delay)") {
         $0.durability = .relaxed(flushWithin: delay)

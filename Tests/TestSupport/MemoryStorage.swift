@@ -26,6 +26,7 @@ package final class MemoryStorage: StorageBackend {
     var isLocked = false
     var calls = 0
     var fault: Fault?
+    var body: (@Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
@@ -38,6 +39,9 @@ package final class MemoryStorage: StorageBackend {
   package var calls: Int { state.withLock { $0.calls } }
 
   package func set(_ fault: Fault?) { state.withLock { $0.fault = fault } }
+
+  /// Has `body` run before each call from now on, on its thread; nil for nothing.
+  package func beforeCalls(_ body: (@Sendable () -> Void)?) { state.withLock { $0.body = body } }
 
   /// Returns the storage after a power cut: with the synced bytes.
   package func afterPowerCut() -> MemoryStorage {
@@ -55,7 +59,8 @@ package final class MemoryStorage: StorageBackend {
   /// - Returns: True if it is to lie.
   @discardableResult
   fileprivate func count() throws -> Bool {
-    try state.withLock { state in
+    state.withLock { $0.body }?()
+    return try state.withLock { state in
       state.calls += 1
       switch state.fault {
       case .failing(state.calls): throw Failure()

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -72,5 +73,39 @@ enum Priced {
     try migration.rehearse()
     #expect(try migration.run().to == 2)
     try PersistentStore(at: path, model: Priced.second).close()
+  }
+
+  @Test(.timeLimit(.minutes(60)))
+  func `a run ends when its task is cancelled, and the next resumes`() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    try Priced.make(at: path, count: 400)
+    let (begins, mayCancel) = (Guarded(false), Guarded(true))
+    let step = MigrationStep(to: 2) {
+      UpdateRecord("Item") {
+        UpdateField(
+          "price",
+          by: { old in
+            begins.withLock { $0 = true }
+            while mayCancel.withLock({ $0 }) { usleep(100) }
+            return Int(try old["price", as: String.self]) ?? 0
+          })
+      }
+    }
+    var options = StoreOptions()
+    options.migration.sliceCount = 10
+    let migration = try await PersistentStore.migration(
+      at: path, to: Priced.second, steps: [step], options: options)
+    let task = Task { try await migration.run() }
+    while !begins.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+    task.cancel()
+    mayCancel.withLock { $0 = false }
+    await #expect(throws: StoreError.migrationCancelled(from: 1, to: 2)) {
+      _ = try await task.value
+    }
+    #expect(try await migration.run().to == 2)
+    let store = try await PersistentStore(at: path, model: Priced.second)
+    #expect(try store.count(Priced.V2.Item.self) == 400)
+    try await store.close()
   }
 }

@@ -223,6 +223,48 @@ struct RecordTransactionTests {
     #expect(try !store.contains(Note.self, key: "late"))
   }
 
+  @Test(.timeLimit(.minutes(60)))
+  func `a task that is cancelled while it waits for its turn stops waiting at once`() async throws {
+    let store = try PersistentStore(inMemory: .samples)
+    let mayEnd = DispatchSemaphore(value: 0)
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        try? store.write { transaction in
+          try transaction.save(Note(key: "first"))
+          continuation.resume()
+          mayEnd.wait()
+        }
+      }
+    }
+    let cancelled = Task { try await store.save(Note(key: "cancelled")) }
+    let other = Task { try await store.save(Note(key: "other")) }
+    try await Task.sleep(for: .milliseconds(20))
+    cancelled.cancel()
+    // The turn is still the thread's.
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+    mayEnd.signal()
+    try await other.value
+    #expect(try store.fetch(Note.self).map(\.key) == ["first", "other"])
+  }
+
+  /// A turn that is offered to a task which is cancelled just then goes to another.
+  @Test(.timeLimit(.minutes(60)))
+  func `tasks that are cancelled at any moment leave no turn behind`() async throws {
+    let store = try PersistentStore(inMemory: .samples)
+    for round in 0..<scaled(200, debug: 30) {
+      let tasks = (0..<8).map { number in
+        Task { try await store.save(Note(key: "\(number)", text: "\(round)")) }
+      }
+      for task in tasks.dropLast() where Bool.random() {
+        if Bool.random() { await Task.yield() }
+        task.cancel()
+      }
+      for task in tasks { _ = await task.result }
+      #expect(try store.fetch(Note.self, key: "7")?.text == "\(round)")
+    }
+    try store.expectSound()
+  }
+
   @Test func `many tasks write and read at once, F12 F17 F18`() async throws {
     let directory = try TemporaryDirectory()
     let store = try await PersistentStore(at: directory.path + "/store", model: .samples)
