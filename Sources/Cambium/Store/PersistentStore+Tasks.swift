@@ -78,14 +78,14 @@ extension PersistentStore {
 // MARK: - Reading
 
 extension PersistentStore {
-  /// Calls `body` with the newest committed state, in the task and on a thread of the library: for what sorts, counts or reads
-  /// much. The caller's actor is free meanwhile.
+  /// Calls `body` with the newest committed state, in the task and on a thread of the library: for work that sorts,
+  /// counts or reads much. The caller's actor is free meanwhile.
   ///
   /// ```swift
   /// let total = try await store.read { snapshot in try snapshot.sum(Order.self, of: \.total) }
   /// ```
   ///
-  /// - Throws: `StoreError.closed`, `.forked`, and what `body` throws; `CancellationError` if the task is cancelled before `body`
+  /// - Throws: `StoreError.closed`, `.forked`, and errors of `body`; `CancellationError` if the task is cancelled before `body`
   ///   is called, or while it runs a query.
   @concurrent
   public func read<Result: Sendable>(
@@ -602,9 +602,9 @@ extension PersistentStore {
     }
   }
 
-  /// Copies what is left of a store that cannot be opened any more into a new store, while the task is suspended.
+  /// Copies the readable part of a store that cannot be opened any more into a new store, while the task is suspended.
   ///
-  /// - Returns: What was copied, and what is missing.
+  /// - Returns: The counts of copied records, and the missing parts.
   /// - Throws: as the synchronous one.
   @discardableResult
   @concurrent
@@ -616,7 +616,7 @@ extension PersistentStore {
     }
   }
 
-  /// Returns what the store at `path` contains, without needing a model, while the task is suspended.
+  /// Returns the content of the store at `path`, without needing a model, while the task is suspended.
   ///
   /// - Parameter commitLimit: The number of commits that are looked up in the history.
   /// - Throws: as the synchronous one.

@@ -3,54 +3,94 @@ internal import Synchronization
 /// Threads of the library for tasks: on them runs what may wait for a disk, a lock or another writer, or compute for long.
 ///
 /// The threads that Swift's tasks share are as few as the processors, and one that waits is missing everywhere in the
-/// program. So each asynchronous call of the library runs its body here, within its task, whose cancellation it sees. A
-/// thread is started when work comes and all others are busy, and ends when there was none for some seconds.
+/// program. So each asynchronous call of the library runs its body here, within its task, whose cancellation it sees.
+///
+/// Threads are started when there is work. Of those that work, no more are woken than there are processors, since more would
+/// only be in each other's way; but when none of them has come for work in some milliseconds, because all wait or
+/// compute, one more is. A thread ends when it has had nothing to do for some seconds.
 final class TaskThreads: TaskExecutor, @unchecked Sendable {
-  /// Threads for transactions. In each store one runs at a time; further threads would only take processors from it.
-  static let writing = TaskThreads(name: "cambium-write", limit: max(2, WorkCrew.processorCount))
-  /// Threads for reading: more than processors, since some wait for pages.
-  static let reading = TaskThreads(
-    name: "cambium-read", limit: min(max(4, 2 * WorkCrew.processorCount), 32))
+  /// Threads for transactions.
+  static let writing = TaskThreads(name: "cambium-write")
+  /// Threads for reading.
+  static let reading = TaskThreads(name: "cambium-read")
   /// Threads for what may take minutes, or wait for writers: opening, closing and maintaining stores.
-  static let working = TaskThreads(name: "cambium-work", limit: 64)
+  static let working = TaskThreads(name: "cambium-work", wakingAtMost: limit)
 
   private let name: String
-  private let limit: Int
+  /// The number of working threads from which on no further is woken at once.
+  private let wakingLimit: Int
   private let lock = ThreadLock()
   private let posted: ThreadCondition
+  /// What the thread that watches waits for: its delay.
+  private let watched: ThreadCondition
   // Under `lock`:
   private var jobs = JobQueue()
+  /// The number of threads, and of those that wait for work.
   private var count = 0
   private var idleCount = 0
+  /// Whether a thread looks if the others come for work.
+  private var watch = Watch.none
+  /// The number of jobs that were taken.
+  private var taken: UInt64 = 0
   /// Counts bodies: an effect that the compiler sees.
   private let runCount = Atomic(0)
 
+  private enum Watch { case none, wanted, present }
+
+  /// The most threads; further work waits for one.
+  private static var limit: Int { 64 }
   /// The time after which a thread without work ends.
   private static var patience: Duration { .seconds(5) }
+  /// The time that work waits for a thread that may be about to come for it.
+  private static var delay: Duration { .milliseconds(4) }
 
   /// - Parameters:
   ///   - name: That of the threads.
-  ///   - limit: The most threads that there are at once; further work waits for one.
-  init(name: String, limit: Int) {
+  ///   - wakingLimit: The number of working threads from which on no further is woken at once.
+  init(name: String, wakingAtMost wakingLimit: Int = WorkCrew.processorCount) {
     self.name = name
-    self.limit = limit
+    self.wakingLimit = wakingLimit
     posted = ThreadCondition(lock)
+    watched = ThreadCondition(lock)
   }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     lock.lock()
     jobs.append(job)
-    let startsThread = idleCount < jobs.count && count < limit
-    if startsThread { count += 1 }
-    let wakesThread = idleCount > 0
+    let startsThread = wakesThread()
     lock.unlock()
-    if wakesThread { posted.signal() }
     // Without another thread, one of the others does it later.
-    if startsThread { _ = startThread() }
+    guard startsThread, !startThread() else { return }
+    while !hasThread() {
+      lock.lock()
+      _ = posted.wait(atMost: Self.delay)
+      lock.unlock()
+    }
   }
 
-  /// Returns true if there is a thread, which then stays.
+  private var workingCount: Int { count - idleCount - (watch == .present ? 1 : 0) }
+
+  /// Wakes a thread if one is needed for the jobs. Returns true if one is to be started, which then counts. With the lock.
+  private func wakesThread() -> Bool {
+    let isWorking = workingCount >= wakingLimit
+    if isWorking {
+      if watch != .none { return false }
+      watch = .wanted
+    }
+    if idleCount > 0 {
+      posted.signal()
+      return false
+    }
+    if count >= Self.limit {
+      if isWorking { watch = .none }
+      return false
+    }
+    count += 1
+    return true
+  }
+
+  /// Returns true if there is a thread: then one stays.
   ///
   /// - Complexity: A lock.
   private func hasThread() -> Bool {
@@ -75,23 +115,54 @@ final class TaskThreads: TaskExecutor, @unchecked Sendable {
   }
 
   private func work() {
-    while let job = next() { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+    while let (job, startsThread) = next() {
+      if startsThread { _ = startThread() }
+      unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    }
   }
 
   /// Waits for the next job; nil if the thread is to end. The last one stays.
-  private func next() -> UnownedJob? {
+  ///
+  /// - Returns: the job, and whether another thread is to be started for those that are left.
+  private func next() -> (job: UnownedJob, startsThread: Bool)? {
     lock.lock()
     defer { lock.unlock() }
-    while jobs.isEmpty {
+    while true {
+      if !jobs.isEmpty, workingCount <= wakingLimit { return take() }
+      // While there is work, one looks.
+      if watch == .wanted || watch == .none && !jobs.isEmpty {
+        if seesStop() { return take() }
+        continue
+      }
       idleCount += 1
       let isInTime = posted.wait(atMost: Self.patience)
       idleCount -= 1
-      if !isInTime, jobs.isEmpty, count > 1 {
+      if !isInTime, jobs.isEmpty, watch != .wanted, count > 1 {
         count -= 1
         return nil
       }
     }
-    return jobs.removeFirst()
+  }
+
+  /// Looks whether the others come for work, for as long as they do. With the lock.
+  ///
+  /// - Returns: true if there is work, and they do not.
+  private func seesStop() -> Bool {
+    watch = .present
+    defer { watch = .none }
+    while true {
+      let before = taken
+      _ = watched.wait(atMost: Self.delay)
+      if taken == before { return !jobs.isEmpty }
+    }
+  }
+
+  private func take() -> (job: UnownedJob, startsThread: Bool) {
+    taken &+= 1
+    // The thread that was to watch may be this one.
+    if watch == .wanted { watch = .none }
+    let job = jobs.removeFirst()
+    return (job, !jobs.isEmpty && wakesThread())
   }
 }
 

@@ -40,7 +40,7 @@ extension Migration {
   /// the steps' revisions are the same; otherwise the migration begins again from the old version, and
   /// ``MigrationReport/startedOver`` is true. Closures cannot be compared: raise a step's `revision` when you change one.
   ///
-  /// The calling thread does the work, which may take minutes; from tasks, call it on a thread of its own.
+  /// The calling thread does the work, which may take minutes. In tasks, `try await run()` suspends instead.
   ///
   /// - Throws: `StoreError.cannotMigrate` if the plan has faults, `.locked` if the store is open for writing, `.rolledBack`
   ///   if the store was rolled back from that version and `StoreOptions.allowsMigrationAfterRollback` is not set,

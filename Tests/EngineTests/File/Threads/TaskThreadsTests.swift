@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Threads for tasks")
 struct TaskThreadsTests {
-  private let threads = TaskThreads(name: "cambium-test", limit: 2)
+  private let threads = TaskThreads(name: "cambium-test", wakingAtMost: 2)
 
   @Test func `a body runs on one of the threads, as a part of the caller's task`() async throws {
     let task = Task { [threads] in
@@ -58,23 +58,37 @@ struct TaskThreadsTests {
     #expect(count == 1)
   }
 
-  @Test func `more bodies than threads wait for one another, and no more run at a time`() async {
-    let counts = Guarded((running: 0, most: 0))
+  /// More threads than are woken at once: each body waits for all.
+  @Test(.timeLimit(.minutes(60)))
+  func `bodies that wait for those after them get further threads`() async {
+    let count = Guarded(0)
     await withTaskGroup { group in
-      for _ in 0..<50 {
+      for _ in 0..<20 {
         group.addTask {
           await self.threads.run {
-            counts.withLock { counts in
-              counts.running += 1
-              counts.most = max(counts.most, counts.running)
-            }
-            usleep(1000)
-            counts.withLock { $0.running -= 1 }
+            count.withLock { $0 += 1 }
+            while count.withLock({ $0 }) < 20 { usleep(500) }
           }
         }
       }
     }
-    #expect((1...2).contains(counts.withLock { $0.most }))
+    #expect(count.withLock { $0 } == 20)
+  }
+
+  @Test func `bodies that end soon share few threads`() async {
+    let names = Guarded<Set<UInt>>([])
+    await withTaskGroup { group in
+      for _ in 0..<8 {
+        group.addTask {
+          for _ in 0..<200 {
+            await self.threads.run {
+              _ = names.withLock { $0.insert(UInt(pthread_self())) }
+            }
+          }
+        }
+      }
+    }
+    #expect((1...32).contains(names.withLock { $0.count }))
   }
 
   @Test func `an error is thrown on, and of its type`() async {
@@ -87,7 +101,7 @@ struct TaskThreadsTests {
   }
 
   /// What is held while others wait does not hold the pool's threads.
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(60)))
   func `tasks go on while bodies block all threads`() async {
     let mayEnd = Guarded(false)
     let bodies = Task { [threads] in
