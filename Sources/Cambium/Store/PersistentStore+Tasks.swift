@@ -415,9 +415,16 @@ extension PersistentStore {
   }
 
   /// Imports sources, in a transaction of its own: finds the record of each by an identifier, and writes what `make` makes
-  /// of both. If the task is cancelled, nothing is imported.
+  /// of both. If the task is cancelled, nothing is imported. The closures are isolated as the caller is.
   ///
-  /// - Parameters: as the synchronous one. The closures are isolated as the caller is.
+  /// - Parameters:
+  ///   - sources: Things of any type. All of them are in memory until the import ends.
+  ///   - id: Returns the identifier of a source. A source without one is skipped.
+  ///   - uniqueID: The unique property that identifiers are of; nil for the primary key.
+  ///   - preProcess: Called before the first record is made, with the sources by identifier; it may remove and add some.
+  ///   - durability: When the commit is acknowledged; nil for the durability that the store was opened with.
+  ///   - make: Called with each source and its record, which is nil if there is none; returns the record to write, or nil to
+  ///     skip the source.
   /// - Returns: The numbers of records that were inserted, updated and left as they are.
   /// - Complexity: As that of `WriteTransaction.importRecords`, and a commit.
   /// - Throws: as `write` and `WriteTransaction.importRecords`; `CancellationError`. Then nothing is imported.
