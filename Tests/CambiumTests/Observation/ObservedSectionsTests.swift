@@ -309,7 +309,7 @@ import Testing
       guard let writer, writer.next() == 0 else { exit(1) }
       var options = StoreOptions()
       options.access = .reading
-      let reader = try PersistentStore(at: "\(path)/s", model: Volume.model, options: options)
+      let reader = try await PersistentStore(at: "\(path)/s", model: Volume.model, options: options)
       let query = SectionQuery(by: .genre)
       let observation = try reader.results(of: query.query, sectionedBy: \.genre)
       var iterator = observation.makeAsyncIterator()
@@ -321,7 +321,7 @@ import Testing
         if sections.map({ ShownSection($0) }) != expected { exit(4) }
         if results.sections.map({ ShownSection($0) }) != expected { exit(5) }
       }
-      try reader.close()
+      try await reader.close()
     }
     withExtendedLifetime(directory) {}
   }

@@ -88,7 +88,7 @@ enum Priced {
           by: { old in
             begins.withLock { $0 = true }
             while mayCancel.withLock({ $0 }) { usleep(100) }
-            return Int(try old["price", as: String.self]) ?? 0
+            return Int(try old.as(String.self) ?? "") ?? 0
           })
       }
     }

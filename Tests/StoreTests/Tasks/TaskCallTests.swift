@@ -155,7 +155,7 @@ struct TaskCallTests {
           by: { old in
             strangers.note()
             count.withLock { $0 += 1 }
-            return Int(try old["price", as: String.self]) ?? 0
+            return Int(try old.as(String.self) ?? "") ?? 0
           })
       }
     }

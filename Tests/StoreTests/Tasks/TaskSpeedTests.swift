@@ -38,7 +38,7 @@ import Testing
       }
       try await store.close()
       print("saving took \(saving), writing \(writing)")
-      if saving > 2 * writing { exit(1) }
+      if saving > writing * 2 { exit(1) }
     }
     withExtendedLifetime(directory) {}
   }
