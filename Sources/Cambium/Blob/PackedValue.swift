@@ -6,7 +6,7 @@ internal import FoundationEssentials
 ///     │ 2 │ length │ checksum │ frame  │
 ///     └───┴────────┴──────────┴────────┘
 ///
-/// It is no blob: nothing refers to it, and whoever copies the row copies it.
+/// It is no blob: nothing refers to it, and a copy of the row has it.
 struct PackedValue: Equatable, Sendable {
   /// The length of its content, at least 1.
   let length: Int
@@ -16,7 +16,7 @@ struct PackedValue: Equatable, Sendable {
 
   /// The longest content.
   static var lengthMax: Int { BlobLayout.frameLength }
-  /// The size of what is before the frame.
+  /// The size of the bytes before the frame.
   private static let headerSize = 8
 
   init(_ frame: RawSpan, length: Int) {
@@ -76,7 +76,7 @@ struct PackedValue: Equatable, Sendable {
 final class PackedBlob: Sendable {
   let value: PackedValue
   private let place: StoreError.CorruptPlace
-  /// Nil where the store says nothing of its blobs.
+  /// Nil if the store says nothing of its blobs.
   private let crew: BlobCrew?
 
   /// - Parameter place: That of its row.
@@ -88,7 +88,7 @@ final class PackedBlob: Sendable {
 
   /// - Throws: `.corrupt`, `.io`.
   func content() throws(StoreError) -> Data {
-    // In a forked process somebody may hold the lock of the contexts for ever.
+    // In a forked process the lock of the contexts may be held for ever.
     if let crew, !crew.isForked { return try value.content(by: crew.contexts, at: place) }
     return try value.content(by: ZstdContexts(capacity: 0), at: place)
   }

@@ -3,10 +3,10 @@ extension PageReader {
   private static var pieceSize: Int { 512 << 10 }
 
   /// Reads appended pages from the disk, in their order and in large pieces, and compares their checksums. Their contents
-  /// were checked before they were written, so nobody who reads them later has to.
+  /// were checked before they were written, so later reads need not check them.
   ///
   /// - Precondition: Nothing but pages was appended.
-  /// - Throws: `.corrupt` if the disk does not have what was written; `.io`.
+  /// - Throws: `.corrupt` if the disk has other bytes than were written; `.io`.
   func verify(_ appended: AppendedBlocks) throws(StoreError) {
     guard let segment = segments.entry(appended.number)?.segment else { return }
     var block = appended.blocks.lowerBound
@@ -21,7 +21,7 @@ extension PageReader {
       else {
         throw .corrupt(
           .page(PagePosition(segment: segment.number, block: block)), invariant: .segmentEnd,
-          reason: "the file ends before what was written does")
+          reason: "the file ends before the pages that were written")
       }
       block += try verify(piece.bytes.part(0, count), at: block, of: segment)
     }
@@ -42,7 +42,7 @@ extension PageReader {
       // The next piece begins with a page that this one has a part of.
       if offset > 0, size > piece.byteCount - offset { break }
       guard size > 0, size <= piece.byteCount - offset,
-        Checksum.ofPage(piece.part(offset, size), at: position, in: identity) == header.checksum
+        Checksum64.ofPage(piece.part(offset, size), at: position, in: identity) == header.checksum
       else {
         throw .corrupt(
           .page(position), invariant: .pageChecksum, reason: "it is not the page that was written")

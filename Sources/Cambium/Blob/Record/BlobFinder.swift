@@ -35,7 +35,7 @@ final class BlobFinder {
     (trees, blobs, segments, released, isOfOldRows) = (nil, nil, nil, [:], false)
   }
 
-  /// Who decompresses; nil where the finder knows no stored blobs.
+  /// The threads that decompress; nil if the finder knows no stored blobs.
   var crew: BlobCrew? { segments?.crew }
 
   /// Returns the finder with values that are in no store yet.

@@ -19,7 +19,7 @@ final class BlobKeeper: Sendable {
   }
 
   var seed: BlobSeed { files.seed }
-  /// Who compresses and decompresses.
+  /// The threads that compress and decompress.
   var crew: BlobCrew { files.crew }
   /// How many segments were removed, or begun to be.
   var removalCount: Int { removals.load(ordering: .acquiring) }
@@ -118,8 +118,8 @@ final class BlobKeeper: Sendable {
 extension BlobKeeper {
   /// Compresses a value that is to lie in its row.
   ///
-  /// - Returns: nil where that gains little.
-  /// - Throws: `.io` where there is no memory.
+  /// - Returns: nil if that gains little.
+  /// - Throws: `.io` if there is no memory.
   func pack(_ content: Data, _ compression: BlobCompression) throws(StoreError) -> PackedValue? {
     guard (1...PackedValue.lengthMax).contains(content.count), compression.method != .raw else {
       return nil
@@ -155,7 +155,7 @@ final class LocatedSegments: Sendable {
     segments = files.openSegments
   }
 
-  /// Who decompresses.
+  /// The threads that decompress.
   var crew: BlobCrew { files.crew }
 
   func reader(

@@ -65,7 +65,7 @@ enum ExternalValue: Equatable {
     return bytes
   }
 
-  /// True if the bytes are, or claim to be, the value itself and not what refers to it. Looks at one byte.
+  /// True if the bytes are, or claim to be, the value itself and not a reference to it. Looks at one byte.
   static func isInRow(_ bytes: RawSpan) -> Bool {
     guard bytes.byteCount > 0 else { return false }
     let tag = bytes.load(0, as: UInt8.self)

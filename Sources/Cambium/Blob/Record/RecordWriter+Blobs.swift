@@ -189,7 +189,7 @@ extension RowSettling {
     }
   }
 
-  /// Returns what a row has of a value that stays in it: compressed if it is long and that gains something.
+  /// Returns the form in which a row has a value that stays in it: compressed if it is long and that gains something.
   private func inRow(
     _ blob: Blob, _ options: BlobOptions, over old: ExternalValue?
   ) throws(StoreError) -> ExternalValue {

@@ -89,7 +89,7 @@ public struct FieldStorage: Hashable, Sendable {
   /// is a `Blob`. For binary data and strings.
   ///
   /// A value in the row is flushed with the row, once; one outside needs a flush of its own. A lower threshold suits records that are
-  /// often changed or searched while such a value stays as it is: whoever writes or reads a row does so with what is in it.
+  /// often changed or searched while such a value stays as it is: a row is written and read with all values that are in it.
   ///
   /// These options apply to values that are written from now on, and may change without a new version of the model.
   ///
