@@ -37,22 +37,46 @@ import Testing
     let reference = BlobReference(identity, place)
     var encoded = Bytes()
     reference.encode(to: &encoded)
-    let values = ["0": ExternalValue.inline(Data([9, 8])), "1": .reference(reference)]
+    let packed = PackedValue(Bytes([9, 8, 7]).rawSpan, length: 0x1817)
+    var encodedPacked = Bytes()
+    packed.encode(to: &encodedPacked)
+    let values: [(tag: String, value: ExternalValue, rest: Bytes)] = [
+      ("0", .inline(Data([9, 8])), [9, 8]), ("1", .reference(reference), encoded),
+      ("2", .packed(packed), encodedPacked),
+    ]
     let tags = try document.column("first byte", of: "External values")
-    #expect(tags == values.keys.sorted())
-    for (tag, value) in values {
+    // The last is reserved.
+    #expect(tags == values.map(\.tag) + ["3"])
+    for (tag, value, rest) in values {
       let found = value.encoded
       #expect(found.first == UInt8(tag))
-      #expect(Bytes(found.dropFirst()) == (tag == "0" ? [9, 8] : encoded))
+      #expect(Bytes(found.dropFirst()) == rest)
       #expect(ExternalValue(decoding: found.rawSpan) == value)
     }
-    // A row in memory may have a third.
-    for tag in UInt8(3)...255 {
-      for rest in [[], encoded, [0, 0, 0, 0]] {
+    // A row in memory may have another.
+    for tag in UInt8(3)..<255 {
+      for rest in [[], encoded, encodedPacked, [0, 0, 0, 0]] {
         let other = [tag] + rest
         #expect(ExternalValue(decoding: other.rawSpan) == nil)
+        #expect(ExternalValue.isNewer(other.rawSpan) == (tag == 3))
       }
     }
+  }
+
+  @Test func `a compressed value is laid out as the table says`() throws {
+    let frame: Bytes = [9, 8, 7]
+    let packed = PackedValue(frame.rawSpan, length: 0x1817)
+    var encoded = Bytes()
+    packed.encode(to: &encoded)
+    var checksum = Checksum()
+    checksum.update(UInt64(0x1817))
+    checksum.update(frame.rawSpan)
+    try table("Compressed value").verify(
+      encoded,
+      [
+        "length": little(0x1817, 4), "checksum": little(UInt64(checksum.rawValue), 4),
+        "frame": frame,
+      ])
   }
 
   @Test func `an entry is laid out as the table says, with a hash and without`() throws {
