@@ -82,7 +82,7 @@ extension PersistentStore {
   /// counts or reads much. The caller's actor is free meanwhile.
   ///
   /// ```swift
-  /// let total = try await store.read { snapshot in try snapshot.sum(Order.self, of: \.total) }
+  /// let total = try await store.read { snapshot in try snapshot.sum(\Order.total) }
   /// ```
   ///
   /// - Throws: `StoreError.closed`, `.forked`, and errors of `body`; `CancellationError` if the task is cancelled before `body`

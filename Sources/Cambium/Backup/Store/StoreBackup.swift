@@ -5,7 +5,8 @@ extension PersistentStore {
   ///
   /// The copy is made beside `path`, in a work directory with a random name (`.cambium-work-…`), and gets its name when all of
   /// it is on the disk: at `path` there is either nothing or a whole store. The next backup into the same directory removes
-  /// the work directory of a process that was killed. The copy's directory has the permissions of the store's. It has no garbage, and is the same store at an earlier time: cursors
+  /// the work directory of a process that was killed. The copy's directory has the permissions of the store's. There is no
+  /// garbage between its pages; segments of blobs are copied with theirs. It is the same store at an earlier time: cursors
   /// into its history are valid in the copy, too. Stores in memory and stores opened for reading can be copied as well. The
   /// calling thread does the work.
   ///
