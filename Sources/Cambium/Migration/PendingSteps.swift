@@ -21,11 +21,11 @@ struct PendingStep: Hashable, Sendable {
   let to: UInt32
   /// The record's number.
   let record: UInt32
-  /// What becomes of rows; of several, each is of other kinds.
+  /// The changes of the rows; if there are several, each is for rows of other kinds.
   let ways: [PendingWay]
 }
 
-/// What becomes of the rows of one record by a step, or of those of some kinds.
+/// The change of the rows of one record by a step, or of its rows of some kinds.
 struct PendingWay: Hashable, Sendable {
   /// The rows that it is of, by their kinds; nil for all of them.
   var share: KindShare? = nil

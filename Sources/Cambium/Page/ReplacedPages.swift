@@ -1,5 +1,5 @@
 /// The pages of the present state that the trees of the next one no longer reach, as far as their merges know. A footer subtracts
-/// them from the live bytes of segments, so that nobody has to walk the trees to count these.
+/// them from the live bytes of segments, so that no walk over the trees is needed to count these.
 struct ReplacedPages {
   /// The bytes of single pages, by segment.
   private(set) var bytes: [UInt32: UInt64] = [:]

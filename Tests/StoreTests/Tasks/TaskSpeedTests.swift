@@ -5,7 +5,7 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-/// What tasks leave to one another. Each test has a process of its own, whose tasks share their threads with no other test; the
+/// Tasks that use a store leave threads to the others. Each test has a process of its own, whose tasks share their threads with no other test; the
 /// bounds are wide, since the machine may be busy.
 @Suite struct TaskSpeedTests {
   /// Returns the time that 16 tasks take to save some notes each.

@@ -2,7 +2,7 @@
 enum LongWork {
   /// Runs `body`, which looks at the pause between its parts: so the task's cancellation ends it there.
   ///
-  /// - throws: errors of `body`; `CancellationError`.
+  /// - Throws: errors of `body`; `CancellationError`.
   @concurrent
   static func run<Result: Sendable>(
     _ body: @Sendable (Pause) throws -> Result

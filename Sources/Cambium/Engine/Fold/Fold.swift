@@ -62,7 +62,7 @@ struct Fold {
   private mutating func apply(_ operation: TreeOperation) {
     switch operation {
     case .copy(let source, let target):
-      // From now on both share pages, and those of what the target was are nobody's.
+      // From now on both share pages, and nothing refers to those of the former target.
       appender.replaced.insertUnknown()
       catalog[names.name(of: target)] = catalog[names.name(of: source)]
     case .move(let source, let target):

@@ -35,7 +35,7 @@ struct FooterPublishing {
   /// The segment table: of each segment how far it goes and what is live in it. Page segments without
   /// anything live are left out, unless a kept state or pending work needs them.
   ///
-  /// - Complexity: O(segments); O(branches) where a segment is left out, or what lives is not known from what changed.
+  /// - Complexity: O(segments); O(branches) if a segment is left out, or the changes do not give the live bytes.
   private func segments(of footer: Footer) throws(StoreError) -> [SegmentExtent] {
     var placed = footer
     placed.segments = placedSegments(of: footer)
@@ -84,10 +84,10 @@ struct FooterPublishing {
     return kept
   }
 
-  /// What lives in each page segment: what did in the base, and was not replaced, and what was appended. No page is read but
-  /// those of trees that are gone.
+  /// The live bytes of each page segment: those of the base without the replaced pages, and those of the appended pages. Only
+  /// pages of trees that are gone are read.
   ///
-  /// - Returns: nil where that cannot be known: a page that several trees share is replaced in one of them only.
+  /// - Returns: nil if they cannot be known: a page that several trees share may be replaced in one of them only.
   private func liveBytesFromChanges(of footer: Footer) -> [UInt32: UInt64]? {
     let replaced = appender.replaced
     guard replaced.isComplete, base.footer.hasLikelyLiveBytes,

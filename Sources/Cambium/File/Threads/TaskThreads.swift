@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Threads of the library for tasks: on them runs what may wait for a disk, a lock or another writer, or compute for long.
+/// Threads of the library for tasks, for work that may wait for a disk, a lock or another writer, or computes for long.
 ///
 /// The threads that Swift's tasks share are as few as the processors, and one that waits is missing everywhere in the
 /// program. So each asynchronous call of the library runs its body here, within its task, whose cancellation it sees.
@@ -13,7 +13,7 @@ final class TaskThreads: TaskExecutor, @unchecked Sendable {
   static let writing = TaskThreads(name: "cambium-write")
   /// Threads for reading.
   static let reading = TaskThreads(name: "cambium-read")
-  /// Threads for what may take minutes, or wait for writers: opening, closing and maintaining stores.
+  /// Threads for work that may take minutes, or wait for writers: opening, closing and maintaining stores.
   static let working = TaskThreads(name: "cambium-work", wakingAtMost: limit)
 
   private let name: String
@@ -21,14 +21,14 @@ final class TaskThreads: TaskExecutor, @unchecked Sendable {
   private let wakingLimit: Int
   private let lock = ThreadLock()
   private let posted: ThreadCondition
-  /// What the thread that watches waits for: its delay.
+  /// The watching thread waits on it until its delay is over. It is never signalled.
   private let watched: ThreadCondition
   // Under `lock`:
   private var jobs = JobQueue()
   /// The number of threads, and of those that wait for work.
   private var count = 0
   private var idleCount = 0
-  /// Whether a thread looks if the others come for work.
+  /// The state of the thread that watches if the others come for work.
   private var watch = Watch.none
   /// The number of jobs that were taken.
   private var taken: UInt64 = 0

@@ -9,7 +9,7 @@
 ///
 /// Nothing is ever written to the damaged store.
 enum Salvage {
-  /// Finds the footers in `medium`, and checks their trees from the newest footer on, until those of one are whole.
+  /// Finds the footers in `medium`, and checks their trees, beginning with the newest footer, until it finds one whose trees are whole.
   ///
   /// - Parameter isComplete: True if the others are checked, too.
   /// - Complexity: O(bytes of the page segments), and those of the checked trees.

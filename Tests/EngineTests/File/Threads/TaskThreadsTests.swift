@@ -100,7 +100,7 @@ struct TaskThreadsTests {
     }
   }
 
-  /// What is held while others wait does not hold the pool's threads.
+  /// The blocked bodies hold none of the threads that all tasks share.
   @Test(.timeLimit(.minutes(60)))
   func `tasks go on while bodies block all threads`() async {
     let mayEnd = Guarded(false)
