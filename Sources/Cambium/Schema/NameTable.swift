@@ -50,31 +50,3 @@ extension NameTable: Hashable {
 
   func hash(into hasher: inout Hasher) {}
 }
-
-extension Array {
-  /// Returns the element of a version.
-  ///
-  /// - Complexity: O(1) in a list of all versions from one on; otherwise O(count).
-  func first(version number: Int, by path: (Element) -> Int) -> Element? {
-    guard let first else { return nil }
-    let place = number &- path(first)
-    if indices.contains(place), path(self[place]) == number { return self[place] }
-    return self.first { path($0) == number }
-  }
-}
-
-extension [Int] {
-  /// Returns the highest of these numbers, which ascend, that is not above another; nil if all are.
-  ///
-  /// - Complexity: O(log count).
-  func last(upTo number: Int) -> Int? {
-    var range = indices
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      range =
-        self[middle] <= number
-        ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    return range.lowerBound == 0 ? nil : self[range.lowerBound - 1]
-  }
-}

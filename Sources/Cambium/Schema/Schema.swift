@@ -145,17 +145,7 @@ extension Schema {
   func place(ofRecord name: String) -> Int? { recordNames.place(of: name, in: records) { $0.name } }
 
   /// - Complexity: O(log records).
-  func record(number: UInt32) -> RecordSchema? {
-    var places = records.indices
-    while !places.isEmpty {
-      let middle = places.lowerBound + places.count / 2
-      if records[middle].number == number { return records[middle] }
-      places =
-        records[middle].number < number
-        ? middle + 1..<places.upperBound : places.lowerBound..<middle
-    }
-    return nil
-  }
+  func record(number: UInt32) -> RecordSchema? { records.first(number: number) { $0.number } }
 }
 
 extension RecordSchema {
@@ -261,17 +251,7 @@ extension [FieldSchema] {
   /// The field with a number, by which they ascend.
   ///
   /// - Complexity: O(log count).
-  func field(_ number: UInt32) -> FieldSchema? {
-    var range = indices
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      if self[middle].number == number { return self[middle] }
-      range =
-        self[middle].number < number
-        ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    return nil
-  }
+  func field(_ number: UInt32) -> FieldSchema? { first(number: number) { $0.number } }
 }
 
 extension Schema {
@@ -279,7 +259,7 @@ extension Schema {
   func writing(as other: Schema) -> Schema {
     var schema = self
     for (place, record) in records.enumerated() {
-      guard let new = other.record(record.number) else { continue }
+      guard let new = other.record(number: record.number) else { continue }
       for (column, field) in record.fields.enumerated() {
         guard let now = new.field(field.number), now.type.stored == field.type.stored else {
           continue
@@ -294,7 +274,7 @@ extension Schema {
   func annotated(as other: Schema) -> Schema {
     var schema = self
     for (place, record) in records.enumerated() {
-      guard let new = other.record(record.number) else { continue }
+      guard let new = other.record(number: record.number) else { continue }
       schema.records[place].userInfo = new.userInfo
       for (column, field) in record.fields.enumerated() {
         let now = new.field(field.number)
@@ -310,7 +290,7 @@ extension Schema {
   func relating(as other: Schema) -> Schema {
     var schema = self
     for (place, record) in records.enumerated() {
-      guard let new = other.record(record.number) else { continue }
+      guard let new = other.record(number: record.number) else { continue }
       schema.records[place].inverses = new.inverses
       schema.records[place].nextField = max(record.nextField, new.nextField)
       for (column, field) in record.fields.enumerated() {

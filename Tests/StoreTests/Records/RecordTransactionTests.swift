@@ -186,8 +186,10 @@ struct RecordTransactionTests {
     #expect(error != nil)
   }
 
-  @Test func `a task that is cancelled before its turn writes nothing`() async throws {
-    let store = try PersistentStore(inMemory: .samples)
+  /// Has a thread save a note, and keep the writer's turn.
+  ///
+  /// - Returns: the signal to end the transaction.
+  private static func holdTurn(of store: PersistentStore) async -> DispatchSemaphore {
     let mayEnd = DispatchSemaphore(value: 0)
     await withCheckedContinuation { continuation in
       Thread.detachNewThread {
@@ -198,6 +200,12 @@ struct RecordTransactionTests {
         }
       }
     }
+    return mayEnd
+  }
+
+  @Test func `a task that is cancelled before its turn writes nothing`() async throws {
+    let store = try PersistentStore(inMemory: .samples)
+    let mayEnd = await Self.holdTurn(of: store)
     let tasks = (0..<20).map { number in
       Task { try await store.write { try $0.save(Note(key: "\(number)")) } }
     }
@@ -226,16 +234,7 @@ struct RecordTransactionTests {
   @Test(.timeLimit(.minutes(60)))
   func `a task that is cancelled while it waits for its turn stops waiting at once`() async throws {
     let store = try PersistentStore(inMemory: .samples)
-    let mayEnd = DispatchSemaphore(value: 0)
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
-        try? store.write { transaction in
-          try transaction.save(Note(key: "first"))
-          continuation.resume()
-          mayEnd.wait()
-        }
-      }
-    }
+    let mayEnd = await Self.holdTurn(of: store)
     let cancelled = Task { try await store.save(Note(key: "cancelled")) }
     let other = Task { try await store.save(Note(key: "other")) }
     try await Task.sleep(for: .milliseconds(20))

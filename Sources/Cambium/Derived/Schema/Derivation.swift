@@ -268,7 +268,7 @@ extension DerivationSchema {
 
   /// Gives it the names that its numbers stand for.
   mutating func name(in schema: Schema, of record: RecordSchema) {
-    let owner = relatedNumber == 0 ? record : schema.record(relatedNumber)
+    let owner = relatedNumber == 0 ? record : schema.record(number: relatedNumber)
     related = relatedNumber == 0 ? nil : owner?.name ?? ""
     reference = referenceNumber == 0 ? nil : owner?.field(referenceNumber)?.name ?? ""
     source = sourceNumber == 0 ? nil : owner?.field(sourceNumber)?.name ?? ""

@@ -75,7 +75,7 @@ extension Schema {
   private func relationFault(
     of derivation: DerivationSchema, _ field: FieldSchema, to record: RecordSchema
   ) -> String? {
-    guard let related = self.record(derivation.relatedNumber),
+    guard let related = self.record(number: derivation.relatedNumber),
       let reference = related.field(derivation.referenceNumber),
       reference.reference?.record == record.number
     else { return "it is derived of a relation that does not lead here" }
@@ -93,7 +93,7 @@ extension Schema {
   }
 
   private func valueFault(of derivation: DerivationSchema, _ field: FieldSchema) -> String? {
-    guard let related = record(derivation.relatedNumber),
+    guard let related = record(number: derivation.relatedNumber),
       let source = related.field(derivation.sourceNumber), let type = source.type.scalar
     else { return "it is derived of a field that is not there, or has no order" }
     let name = "\(related.name).\(source.name)"

@@ -36,7 +36,7 @@ extension Schema {
   ) -> (field: FieldSchema, destination: RecordSchema, rest: Substring)? {
     for dot in path.indices where path[dot] == "." {
       guard let field = record.field(named: String(path[..<dot])), field.type.scalar != nil,
-        let destination = field.reference.flatMap({ self.record($0.record) })
+        let destination = field.reference.flatMap({ self.record(number: $0.record) })
       else { continue }
       return (field, destination, path[path.index(after: dot)...])
     }

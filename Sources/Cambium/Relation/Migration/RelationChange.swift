@@ -29,7 +29,7 @@ extension SchemaChange {
     for record in to.records {
       for field in record.fields {
         guard let reference = field.reference, reference.isChecked,
-          let destination = to.record(reference.record)
+          let destination = to.record(number: reference.record)
         else { continue }
         let isTouched =
           unknown.contains(record) || unknown.contains(destination)

@@ -23,7 +23,7 @@ extension Schema {
     _ reference: ReferenceSchema, _ field: FieldSchema, of record: RecordSchema
   ) throws(SchemaFault) {
     func fault(_ reason: String) -> SchemaFault { record.fault(reason, field: field.name) }
-    guard let destination = self.record(reference.record) else {
+    guard let destination = self.record(number: reference.record) else {
       throw fault("it leads to a record that is not there")
     }
     if let kind = reference.composite, destination.kind(kind) == nil {
@@ -61,7 +61,8 @@ extension Schema {
     _ inverse: InverseSchema, of record: RecordSchema
   ) throws(SchemaFault) {
     func fault(_ reason: String) -> SchemaFault { record.fault(reason, field: inverse.name) }
-    guard let related = self.record(inverse.record), let field = related.field(inverse.field),
+    guard let related = self.record(number: inverse.record),
+      let field = related.field(inverse.field),
       let reference = field.reference, reference.record == record.number
     else { throw fault("it is the other end of no reference that leads here") }
     let name = "\(related.name).\(field.name)"

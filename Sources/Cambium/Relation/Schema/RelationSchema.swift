@@ -126,12 +126,10 @@ extension RelationBounds: CustomStringConvertible {
 // MARK: - Relations in a schema
 
 extension Schema {
-  func record(_ number: UInt32) -> RecordSchema? { records.first { $0.number == number } }
-
   /// Returns the inverse of a reference, if one is declared.
   func inverse(of field: FieldSchema, in record: RecordSchema) -> InverseSchema? {
     guard let reference = field.reference else { return nil }
-    return self.record(reference.record)?.inverses.first {
+    return self.record(number: reference.record)?.inverses.first {
       $0.record == record.number && $0.field == field.number
     }
   }
@@ -143,7 +141,7 @@ extension Schema {
       for field in records[record].fields.indices {
         records[record].fields[field].derivation?.name(in: known, of: known.records[record])
         guard let reference = records[record].fields[field].reference else { continue }
-        let destination = known.record(reference.record)
+        let destination = known.record(number: reference.record)
         records[record].fields[field].reference?.destination = destination?.name ?? ""
         records[record].fields[field].reference?.kind = reference.composite.flatMap {
           destination?.field($0)?.name
@@ -151,7 +149,7 @@ extension Schema {
       }
       for index in records[record].inverses.indices {
         let inverse = records[record].inverses[index]
-        let related = known.record(inverse.record)
+        let related = known.record(number: inverse.record)
         records[record].inverses[index].related = related?.name ?? ""
         records[record].inverses[index].reference = related?.field(inverse.field)?.name ?? ""
       }

@@ -9,7 +9,8 @@ extension MigrationTask {
 
     /// The rule that it proves.
     var text: String {
-      guard let record = world.schema.record(place.record), let field = record.field(place.field)
+      guard let record = world.schema.record(number: place.record),
+        let field = record.field(place.field)
       else { return "" }
       return "\(record.name).\(field.name) leads to \(field.reference?.destinationText ?? "")"
     }
@@ -34,7 +35,7 @@ extension MigrationRoute {
   /// closure makes such records. Hooks are not looked at.
   func knowsKeys(of record: RecordSchema) -> Bool {
     hops.allSatisfy { hop in
-      guard let present = hop.change.to.record(record.number) else { return true }
+      guard let present = hop.change.to.record(number: record.number) else { return true }
       if hop.emittedNames.contains(present.name) { return false }
       if hop.change.transformed.contains(where: { $0.record.number == record.number }) {
         return false

@@ -272,7 +272,7 @@ extension SalvageRun {
     for record in newest.records {
       let tag = TreeTag(of: Entity.name(ofRows: record.number))
       versions[tag] = Set(
-        schemas.filter { $0.record(record.number)?.hasLayout(of: record) ?? false }
+        schemas.filter { $0.record(number: record.number)?.hasLayout(of: record) ?? false }
           .map(\.storedVersion))
     }
     // Rows of older versions are read through pending steps.

@@ -109,7 +109,8 @@ extension LockedVersion {
     self.init(schema, nil)
     for place in records.indices {
       let name = records[place].name
-      guard let record = schema.record(named: name), let old = before?.record(record.number) else {
+      guard let record = schema.record(named: name), let old = before?.record(number: record.number)
+      else {
         continue
       }
       let stated = described[old.name]
