@@ -39,8 +39,6 @@ struct CompactionSlice {
     if let commits { appender.beginWritingBehind(isShared: { commits.areFrequent() }) }
     defer { appender.endWritingBehind() }
     try moveTrees()
-    // So no wrong number outlives a pass.
-    if endsPass { appender.replaced.insertUnknown() }
     try footer.setCompaction(endsPass ? nil : place)
     let publishing = FooterPublishing(base: base, present: base, appender: appender)
     let published = try publishing.publish(footer)
