@@ -95,7 +95,7 @@ extension FileSystem {
   /// Makes a file of the log. It gets its name when its header is on the medium.
   fileprivate func createLog(_ header: LogHeader) throws(StoreError) -> any File {
     let name = FileName.log(header.number)
-    let file = try open(name.temporary, .create, at: .logCreate)
+    let file = try open(name.temporary, .createDirect, at: .logCreate)
     for copy in 0..<LogLayout.headerBlocks {
       try file.write(header, copy: copy, at: .logHeaderWrite)
     }

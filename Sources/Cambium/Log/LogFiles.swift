@@ -39,7 +39,8 @@ struct LogFiles: Sendable {
   ) throws(StoreError) {
     var handles: [any File] = []
     for number in LogLayout.fileNumbers {
-      handles.append(try medium.open(.log(number), writing ? .readWrite : .read, at: .logOpen))
+      handles.append(
+        try medium.open(.log(number), writing ? .readWriteDirect : .read, at: .logOpen))
     }
     self = try Self.reading(handles, of: identity, in: medium)
     if writing, header.features.access != .writing {
