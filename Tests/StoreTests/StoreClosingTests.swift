@@ -29,6 +29,38 @@ struct StoreClosingTests {
     }
   }
 
+  @Test func `opening and closing a store without a change leaves its files as they are`() throws {
+    let store = try open()
+    try store.write { transaction in
+      for number in 0..<3000 { try transaction.save(Note(key: "\(number)")) }
+    }
+    try store.close()
+    let before = try files()
+    #expect(before.count > 3)
+    let again = try open()
+    #expect(try again.count(Note.self) == 3000)
+    try again.close()
+    #expect(try files() == before)
+  }
+
+  /// The bytes and the time of the last change of each file but `LOCK`.
+  private func files() throws -> [String: FoundFile] {
+    var files: [String: FoundFile] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: path) where name != "LOCK" {
+      let file = "\(path)/\(name)"
+      let attributes = try FileManager.default.attributesOfItem(atPath: file)
+      files[name] = FoundFile(
+        bytes: FileManager.default.contents(atPath: file),
+        changed: attributes[.modificationDate] as? Date)
+    }
+    return files
+  }
+
+  private struct FoundFile: Equatable {
+    let bytes: Data?
+    let changed: Date?
+  }
+
   @Test func `a transaction cannot close its store, which stays open`() async throws {
     for store in [try open(), try PersistentStore(inMemory: .samples)] {
       try await store.write { transaction in

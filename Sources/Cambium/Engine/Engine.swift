@@ -49,6 +49,9 @@ final class Engine: @unchecked Sendable {
   var spareBuffer = FrameBuffer()
   var writer: ThreadIdentity?
   var hasLogTurn = false
+  /// Whether the use of the log that the engine appends to is on the disk. Opening a closed store leaves it to the first
+  /// write.
+  var hasBegunLog: Bool
   var hasFoldTurn = false
   /// What the last fold failed with, mostly `.full`, until one is tried again.
   var foldFailure: StoreError?
@@ -102,6 +105,7 @@ final class Engine: @unchecked Sendable {
     commits = GroupCommit(recovered.state, sequence: recovered.state.sequence)
     spareSize = recovered.log.spareBlocks * Layout.blockSize
     lastUse = recovered.log.header.use
+    hasBegunLog = recovered.log.isBegun
     logTarget = options.logSize.initial
     self.options = options
     writerLeft = ThreadCondition(lock)

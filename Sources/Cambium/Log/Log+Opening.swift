@@ -28,12 +28,14 @@ extension Log {
   /// Goes on after `files` were read to their end: writes all that will be served into the spare, and
   /// flushes it, before any of it is.
   ///
-  /// Nothing is taken to be on the medium because it could be read: what an earlier process wrote may be
+  /// Nothing is taken to be on the disk because it could be read: what an earlier process wrote may be
   /// in memory only. So before the spare is overwritten, whose use may be the last that is there, names
-  /// and header of the file in use are forced to the medium anew.
+  /// and header of the file in use are forced to the disk again. If there is nothing to write, and the log itself says that
+  /// all of it was flushed, that is left to the first call that writes: opening a closed store writes nothing.
   ///
   /// - Parameters:
   ///   - files: Opened for writing.
+  ///   - end: Where their last frame ends, and how.
   ///   - opening: Overlays with all that was read and `footer` does not cover.
   ///   - footer: The newest that was read, or one published since.
   ///   - salt: Random.
@@ -41,10 +43,11 @@ extension Log {
   /// - Throws: `.limitExceeded`, `.full`, `.io`; what was promised is still there. `.corrupt` if numbers
   ///   in the log are so high that what is written next could not be read.
   convenience init(
-    recovering files: LogFiles, opening: [Opening], footer: FooterReference, salt: UInt64,
-    reserve: Reserve? = nil
+    recovering files: LogFiles, readTo end: (position: LogPosition, kind: LogEnd?),
+    opening: [Opening],
+    footer: FooterReference,
+    salt: UInt64, reserve: Reserve? = nil
   ) throws(StoreError) {
-    let medium = files.medium
     let last = opening.last?.sequences.upperBound ?? footer.coveredSequence
     // Half of what can be read is more than will ever be written.
     guard max(files.header.use, last) <= LogLayout.sequenceMax / 2 else {
@@ -52,23 +55,60 @@ extension Log {
         .log(file: files.header.number, block: 0), invariant: .logHeader,
         reason: "no numbers are left behind use \(files.header.use) and sequence \(last)")
     }
-    try medium.syncDirectory(at: .logDirectorySync)
-    try files.mend()
+    if opening.isEmpty, footer == end.position.footer,
+      files.isFlushed(through: end.position, end.kind),
+      let next = files.nextUse(footer: footer, salt: salt)
+    {
+      self.init(reopening: files, toBegin: next)
+      self.reserve = reserve
+      return
+    }
+    try files.prepare()
     self.init(
-      files.files.map(\.file), sizes: files.files.map(\.blocks), header: files.header, in: medium)
+      files.files.map(\.file), sizes: files.files.map(\.blocks), header: files.header,
+      in: files.medium)
     self.reserve = reserve
     try begin(opening: opening, footer: footer, salt: salt)
   }
 }
 
 extension LogFiles {
+  /// Whether the log itself says that all of it, up to where its last frame ends, was flushed, and with it the names of the
+  /// files: whoever began a use after the first had flushed these.
+  fileprivate func isFlushed(through position: LogPosition, _ end: LogEnd?) -> Bool {
+    guard case .clean? = end else { return false }
+    return header.use > 1 && isKnownFlushed && faults.isEmpty
+      && position.contentEnd <= position.flushedThrough
+  }
+
+  /// The header of a use without an opening in the spare, which must not have to grow for it; nil if it must.
+  fileprivate func nextUse(footer: FooterReference, salt: UInt64) -> LogHeader? {
+    let spare = files[1 - inUse]
+    guard spare.blocks >= LogLayout.blocksMin else { return nil }
+    var next = header
+    next.number = UInt32(1 - inUse)
+    next.blocks = spare.blocks
+    next.use += 1
+    next.salt = salt
+    next.openingSequence = footer.coveredSequence
+    next.footer = footer
+    next.openingBlocks = 0
+    return next
+  }
+
+  /// Forces to the disk what the next use relies on: the names of the files, and the header of the file in use.
+  func prepare() throws(StoreError) {
+    try medium.syncDirectory(at: .logDirectorySync)
+    try mend()
+  }
+
   /// Makes sure that the header in use is on the medium, and that the copies 1, which stand while the
   /// copies 0 are overwritten, are there and whole.
   ///
   /// It never writes over the only copy that is known to be on the medium. Of two that are alike that is
   /// copy 0, since copy 1 is written when copy 0 was flushed; where copy 1 is whole and older, it is that
   /// one, and copy 0 may have been flushed or not.
-  fileprivate func mend() throws(StoreError) {
+  private func mend() throws(StoreError) {
     let used = files[inUse]
     let isOlder = (try? used.copies.copies[1].get()).map { $0 != used.header } ?? false
     if isOlder || !used.copies.holds(used.header, at: 0) { try write(used, copy: 0) }

@@ -16,6 +16,8 @@ final class Log {
   private(set) var header: LogHeader
   private var tail: LogTail
   private(set) var isPoisoned = false
+  /// The files as they were found, until the use that `header` describes is begun in them; nil from then on.
+  private var unbegun: LogFiles?
   /// Is released for a write that finds the disk full, which is made again then.
   var reserve: Reserve?
   /// For frames that the log makes itself.
@@ -30,6 +32,16 @@ final class Log {
     self.sizes = sizes
     self.header = header
     tail = LogTail(header, previous: header.checksum)
+  }
+
+  /// Takes the files of a store to whose state nothing needs to be added, and leaves them as they are until something is to
+  /// be written: `header` is that of the use to be begun then.
+  ///
+  /// - Precondition: all of the state is known to be on the disk.
+  convenience init(reopening files: LogFiles, toBegin header: LogHeader) {
+    self.init(
+      files.files.map(\.file), sizes: files.files.map(\.blocks), header: header, in: files.medium)
+    unbegun = files
   }
 }
 
@@ -61,6 +73,8 @@ private struct LogTail {
 
 extension Log {
   var identity: StoreIdentity { header.identity }
+  /// Whether the use is on the disk. If not, the first call that writes begins it.
+  var isBegun: Bool { unbegun == nil }
   /// The last sequence that is in the log, or that a footer of it covers.
   var lastSequence: UInt64 { tail.lastSequence }
   /// The newest footer: true as soon as it is flushed.
@@ -148,7 +162,7 @@ extension Log {
   private func write(
     _ kind: FrameKind, _ sequences: ClosedRange<UInt64>, _ buffer: FrameBuffer
   ) throws(StoreError) {
-    try refuseIfPoisoned()
+    try beginIfNeeded()
     let frame = FrameHeader(
       kind, sequences: sequences, length: buffer.payloadCount, previous: tail.previous,
       salt: header.salt, block: tail.endBlock, flushedThrough: tail.flushedThrough)
@@ -211,7 +225,7 @@ extension Log {
   func begin(
     opening: [Opening], footer: FooterReference, reserving payload: Int = 0, salt: UInt64
   ) throws(StoreError) {
-    try refuseIfPoisoned()
+    try beginIfNeeded()
     var next = header
     next.number = UInt32(spare)
     next.use += 1
@@ -222,10 +236,25 @@ extension Log {
     try growForOpening(LogLayout.headerBlocks + blocks + LogLayout.blocks(payload: payload))
     next.openingBlocks = UInt32(blocks)
     next.blocks = sizes[spare]
+    try begin(next, with: opening)
+  }
 
+  /// Begins the use that opening the log has left to the first call that writes.
+  ///
+  /// - Throws: `.full`, `.io`: nothing has changed, or the log is poisoned.
+  func beginIfNeeded() throws(StoreError) {
+    try refuseIfPoisoned()
+    guard let files = unbegun else { return }
+    try files.prepare()
+    try begin(header, with: [])
+    unbegun = nil
+  }
+
+  /// Makes the use that `next` describes true, in the file of its number.
+  private func begin(_ next: LogHeader, with opening: [Opening]) throws(StoreError) {
     isPoisoned = true
-    let last = try write(opening, of: next)
-    let file = files[spare]
+    let file = files[Int(next.number)]
+    let last = try write(opening, of: next, to: file)
     try file.sync(at: .logOpeningSync)
     try lending { () throws(StoreError) in try file.write(next, copy: 0, at: .logHeaderWrite) }
     try file.sync(at: .logHeaderSync)
@@ -248,8 +277,10 @@ extension Log {
     return last
   }
 
-  /// Writes the frames of an opening to the spare, and returns the checksum of the last.
-  private func write(_ opening: [Opening], of next: LogHeader) throws(StoreError) -> Checksum {
+  /// Writes the frames of an opening, and returns the checksum of the last.
+  private func write(
+    _ opening: [Opening], of next: LogHeader, to file: any File
+  ) throws(StoreError) -> Checksum {
     var previous = next.checksum
     var block = UInt32(LogLayout.headerBlocks)
     for overlay in opening {
@@ -259,7 +290,7 @@ extension Log {
         flushedThrough: UInt32(LogLayout.headerBlocks))
       previous = overlay.operations.seal(frame, in: identity)
       try lending { () throws(StoreError) in
-        try files[spare].write(
+        try file.write(
           overlay.operations.frame, from: Int(block) * Layout.blockSize,
           at: .logOpeningWrite)
       }
@@ -269,7 +300,7 @@ extension Log {
     // flushed, or by another process.
     if block < next.blocks {
       try lending { () throws(StoreError) in
-        try files[spare].writeZeros(next.blocks - 1..<next.blocks, at: .logOpeningWrite)
+        try file.writeZeros(next.blocks - 1..<next.blocks, at: .logOpeningWrite)
       }
     }
     return previous
@@ -291,6 +322,7 @@ extension Log {
     precondition(footer.coveredSequence == lastSequence, "what is in no tree is needed")
     try flush()
     guard sizes.contains(where: { $0 > LogLayout.blocksMin }) else { return }
+    try beginIfNeeded()
     try cutSpare()
     try begin(opening: [], footer: footer, salt: salt)
     try cutSpare()
@@ -314,7 +346,7 @@ extension Log {
   ///
   /// - Throws: `.full`, `.io`; the log goes on as before, and what was written is given back.
   func growSpare(to blocks: Int) throws(StoreError) {
-    try refuseIfPoisoned()
+    try beginIfNeeded()
     let end = UInt32(min(blocks, LogLayout.blocksMax))
     guard end > sizes[spare] else { return }
     do throws(StoreError) {

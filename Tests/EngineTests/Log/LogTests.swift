@@ -92,7 +92,9 @@ import Testing
     let before = [try medium.contents(of: .log(0)), try medium.contents(of: .log(1))]
     let position = reader.position
     #expect(throws: StoreError.self) {
-      _ = try Log(recovering: files, opening: [], footer: position.footer, salt: 4)
+      _ = try Log(
+        recovering: files, readTo: (position, reader.end), opening: [], footer: position.footer,
+        salt: 4)
     }
     #expect([try medium.contents(of: .log(0)), try medium.contents(of: .log(1))] == before)
   }

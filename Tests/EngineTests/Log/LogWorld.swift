@@ -158,8 +158,10 @@ extension FileSystem {
   func recoverLog(salt: UInt64) throws -> Log {
     let files = try LogFiles(opening: self, writing: true)
     let found = try LogContents(reading: files)
+    var reader = LogReader(files)
+    while try reader.next() != nil {}
     return try Log(
-      recovering: files,
+      recovering: files, readTo: (reader.position, reader.end),
       opening: LogWorld.opening(after: found.footer, to: found.lastSequence) {
         found.attempts[$0] ?? 0
       }, footer: found.footer, salt: salt)

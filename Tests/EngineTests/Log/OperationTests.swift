@@ -177,7 +177,8 @@ import Testing
         position.lastSequence > covered
         ? [(covered + 1...position.lastSequence, FrameBuffer())] : []
       let log = try Log(
-        recovering: files, opening: opening, footer: position.footer, salt: 5)
+        recovering: files, readTo: (position, reader.end), opening: opening,
+        footer: position.footer, salt: 5)
       // What was written must be readable, whatever it came from.
       guard lastSequence(in: log.medium) == position.lastSequence else {
         throw .missing(path: "what was recovered")

@@ -57,6 +57,7 @@ extension Engine {
     let pending = try? CompactionPlace(in: base.footer, at: base.reference.position)
     let first = pending == nil ? try firstPlace(in: base, request) : nil
     guard let place = pending ?? first else { return nil }
+    try beginLog()
     // Pages are not moved to the segments that they come from.
     if let end = appender.end, place.segments.contains(end.segment) {
       appender = appender.successor()

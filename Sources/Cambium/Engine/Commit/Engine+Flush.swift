@@ -171,6 +171,7 @@ extension Engine {
   /// Ends the turn, with how far the log is flushed now, if it was. With the lock.
   func leaveLogTurn(_ result: Result<UInt64?, StoreError>) {
     hasLogTurn = false
+    hasBegunLog = log.isBegun
     spareSize = log.spareBlocks * Layout.blockSize
     noteUse()
     switch result {
@@ -202,6 +203,30 @@ extension Engine {
 // MARK: - The next use of the log
 
 extension Engine {
+  /// Begins the use of the log that opening left to the first write. No footer may be written before: it names the use
+  /// that it was written in (L8).
+  ///
+  /// With the fold's turn, without the lock.
+  ///
+  /// - Throws: `.poisoned`, and what the log does, which poisons.
+  func beginLog() throws(StoreError) {
+    lock.lock()
+    defer { lock.unlock() }
+    if hasBegunLog { return }
+    try takeLogTurn()
+    lock.unlock()
+    let begun: Result<UInt64?, StoreError>
+    do throws(StoreError) {
+      try log.beginIfNeeded()
+      begun = .success(nil)
+    } catch {
+      begun = .failure(error)
+    }
+    lock.lock()
+    leaveLogTurn(begun)
+    try begun.map { _ in }.get()
+  }
+
   /// Goes over to the spare file: writes what the trees do not hold there and lets go of the one in use.
   ///
   /// With the log's turn, without the lock. When this returns, all of `state` is on the medium.

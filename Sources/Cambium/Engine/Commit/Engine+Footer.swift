@@ -65,6 +65,7 @@ extension Engine {
   }
 
   func run(_ fold: consuming Fold) throws(StoreError) -> Fold.Published {
+    try beginLog()
     while true {
       guard let published = try fold.step() else { continue }
       failedFolds = 0

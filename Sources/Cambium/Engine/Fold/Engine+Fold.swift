@@ -69,6 +69,7 @@ extension Engine {
 
   /// With the fold's turn.
   private func continueFold() throws(StoreError) {
+    try beginLog()
     guard let published = try fold?.step() else { return }
     fold = nil
     failedFolds = 0

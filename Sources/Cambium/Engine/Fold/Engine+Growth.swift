@@ -13,7 +13,7 @@ extension Engine {
   func growLog() throws(StoreError) -> Bool {
     lock.lock()
     defer { lock.unlock() }
-    guard life.permits(.starting), spareSize < logTarget else { return false }
+    guard life.permits(.starting), hasBegunLog, spareSize < logTarget else { return false }
     let before = spareSize
     do throws(StoreError) {
       try growSpare(to: min(logTarget, spareSize + Self.piece))

@@ -83,8 +83,8 @@ struct Recovery {
     reserve.hold(for: page.publishedSize)
     // From here on nothing is relied on that is not on the medium now.
     let log = try Log(
-      recovering: files, opening: state.opening(names), footer: content.footer, salt: makeSalt(),
-      reserve: reserve)
+      recovering: files, readTo: (content.position, content.end), opening: state.opening(names),
+      footer: content.footer, salt: makeSalt(), reserve: reserve)
     let highest = try removeOrphans(of: page)
     cutTails(of: page)
     let appender = try PageAppender(
