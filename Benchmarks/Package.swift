@@ -9,14 +9,18 @@ let libraryFolder = Context.packageDirectory.split(separator: "/").dropLast().la
 let libraryPackage = String(
   libraryFolder.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
 
-let settings: [SwiftSetting] = [
+var settings: [SwiftSetting] = [
   .strictMemorySafety(),
-  .treatAllWarnings(as: .error),
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableExperimentalFeature("Lifetimes"),
 ]
+
+// As in the library's package.
+if Context.environment["CAMBIUM_WARNINGS"] == "errors" {
+  settings.append(.treatAllWarnings(as: .error))
+}
 
 let package = Package(
   name: "cambium-benchmarks",

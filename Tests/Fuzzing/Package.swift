@@ -3,6 +3,21 @@ import PackageDescription
 
 // A package of its own, which `Scripts/fuzz` builds: in it the library is compiled with the fuzzer's coverage.
 
+var settings: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableExperimentalFeature("Lifetimes"),
+  // For libFuzzer's own function that changes bytes.
+  .enableExperimentalFeature("Extern"),
+]
+
+// As in the library's package.
+if Context.environment["CAMBIUM_WARNINGS"] == "errors" {
+  settings.append(.treatAllWarnings(as: .error))
+}
+
 let package = Package(
   name: "cambium-fuzzing",
   dependencies: [
@@ -13,16 +28,7 @@ let package = Package(
     .executableTarget(
       name: "CambiumFuzz",
       dependencies: [.product(name: "Cambium", package: "cambium")],
-      swiftSettings: [
-        .strictMemorySafety(),
-        .treatAllWarnings(as: .error),
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .enableExperimentalFeature("Lifetimes"),
-        // For libFuzzer's own function that changes bytes.
-        .enableExperimentalFeature("Extern"),
-      ])
+      swiftSettings: settings)
   ],
   swiftLanguageModes: [.v6]
 )
