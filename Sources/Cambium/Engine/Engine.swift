@@ -78,13 +78,23 @@ final class Engine: @unchecked Sendable {
   var soughtNumber: UInt64 = 0
   /// Whether segments are being emptied in the background, and since when there was nothing to do.
   var automatic = AutomaticCompactionState()
+  /// Counts for monitoring.
+  var figures: EngineFigures
+  /// The last commit that opening found.
+  let firstSequence: UInt64
 
   // With the log's turn:
   let log: Log
   let makeSalt: @Sendable () -> UInt64
+  /// The duration of the turn's flush, until it is counted when the turn ends.
+  var flushDuration: Duration?
+  /// False in memory, where a flush takes less time than reading a clock.
+  let measuresFlushes: Bool
 
   // With the fold's turn:
   var fold: Fold?
+  /// The beginning of the fold, for monitoring.
+  var foldUnderWay: FoldUnderWay?
   var appender: PageAppender
   /// I/O errors in a row.
   var failedFolds = 0
@@ -102,6 +112,9 @@ final class Engine: @unchecked Sendable {
     appender = recovered.appender
     reserve = recovered.reserve
     working = recovered.state
+    firstSequence = recovered.state.sequence
+    figures = EngineFigures(recovered.log)
+    measuresFlushes = !(recovered.medium is InMemoryFileSystem)
     commits = GroupCommit(recovered.state, sequence: recovered.state.sequence)
     spareSize = recovered.log.spareBlocks * Layout.blockSize
     lastUse = recovered.log.header.use

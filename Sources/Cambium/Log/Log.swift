@@ -81,6 +81,8 @@ extension Log {
   var footer: FooterReference { tail.footer }
   /// Whether all that was appended is on the medium.
   var isFlushed: Bool { tail.flushedThrough == tail.endBlock }
+  /// The block after the last frame.
+  var endBlock: UInt32 { tail.endBlock }
   /// The block behind the last frame that is no seal.
   var contentEnd: UInt32 { tail.contentEnd }
   /// All blocks below this one are said to be flushed, by a frame or the header.

@@ -34,6 +34,13 @@ final class ObservationHub: @unchecked Sendable {
   private var observerCount = 0
 
   var isObserved: Bool { hasObservers.load(ordering: .acquiring) }
+
+  /// The number of observers that have begun and not ended.
+  var currentObservers: Int {
+    lock.lock()
+    defer { lock.unlock() }
+    return observerCount
+  }
 }
 
 // MARK: Commits

@@ -96,6 +96,7 @@ extension EngineBackend {
   var names: TreeNames { engine.names }
   var report: OpenReport { engine.report }
   var oldestSnapshotAge: Duration? { engine.oldestSnapshotAge }
+  func metrics() throws(StoreError) -> StoreMetrics { try engine.metrics() }
   var progress: CommitProgress { engine.commitProgress }
   var begunPublication: UInt64 { engine.begunPublication }
   func random() -> UInt64 { numbers() }

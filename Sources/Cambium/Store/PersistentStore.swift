@@ -24,6 +24,8 @@ public final class PersistentStore: RecordReading, Sendable {
   private let collection: BackgroundCollection?
   /// The path of the earlier store that this one replaced.
   private let setAside: String?
+  /// Follows transactions.
+  private let tracer: (any StoreTracer)?
   let log: StoreLog
   let hub = ObservationHub()
   let watch = StoreWatch()
@@ -89,6 +91,7 @@ public final class PersistentStore: RecordReading, Sendable {
     history = options.history.map { HistoryKeeping($0) }
     let conditions = backend.hasThreads ? options.automaticCompaction?.bounded : nil
     collection = conditions.map { BackgroundCollection($0) }
+    tracer = options.tracer
     log = StoreLog(options.logger)
     log.opened(path, report, version: schema.version)
   }
@@ -168,15 +171,18 @@ extension PersistentStore {
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     var result: Result?
+    let end = tracer?.begin(.transaction(author: author))
     defer { publish(durability) }
     do {
       try backend.write(durability ?? self.durability) { trees in
         result = try lend(trees, author, body)
       }
     } catch {
+      end?(error)
       log.failed(error)
       throw error
     }
+    end?(nil)
     guard let result else { preconditionFailure("a commit without its body") }
     return result
   }
@@ -192,6 +198,7 @@ extension PersistentStore {
   {
     try Task.checkCancellation()
     var result: Result?
+    let end = tracer?.begin(.transaction(author: author))
     do {
       try await backend.write(durability ?? self.durability, on: threads) { trees in
         // It may have waited long for its turn.
@@ -199,10 +206,12 @@ extension PersistentStore {
         result = try lend(trees, author, body)
       }
     } catch {
+      end?(error)
       await publishInTask(durability)
       log.failed(error)
       throw error
     }
+    end?(nil)
     await publishInTask(durability)
     guard let result else { preconditionFailure("a commit without its body") }
     return result

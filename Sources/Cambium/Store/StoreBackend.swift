@@ -39,6 +39,11 @@ protocol StoreBackend: AnyObject, Sendable {
   /// The age of the oldest snapshot of an earlier state; nil if none is held.
   var oldestSnapshotAge: Duration? { get }
 
+  /// The figures of the present moment, without those of blobs and observers.
+  ///
+  /// - Throws: `.forked`.
+  func metrics() throws(StoreError) -> StoreMetrics
+
   var progress: CommitProgress { get }
 
   /// The last state that may be published by transactions that have begun by now. Later ones see all that was done
@@ -273,8 +278,12 @@ final class ReadingBackend: StoreBackend {
   }
 
   private func checkOpen() throws(StoreError) {
+    if hasClosed { throw .closed(path: path) }
+  }
+
+  var hasClosed: Bool {
     closing.lock()
     defer { closing.unlock() }
-    if unsafe isClosed { throw .closed(path: path) }
+    return unsafe isClosed
   }
 }

@@ -68,9 +68,10 @@ struct StoreLog: Sendable {
     }
   }
 
-  /// Logs errors of background work, which no caller sees.
-  var listener: EngineListener? {
-    guard logger != nil else { return nil }
-    return EngineListener { error in ended("The compaction in the background", error) }
+  /// Logs errors of background work, which no caller sees, and follows work with a tracer; nil if there is neither a logger
+  /// nor a tracer.
+  func listener(_ tracer: (any StoreTracer)?) -> EngineListener? {
+    guard logger != nil || tracer != nil else { return nil }
+    return EngineListener(tracer) { error in ended("The compaction in the background", error) }
   }
 }

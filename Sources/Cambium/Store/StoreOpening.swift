@@ -138,7 +138,11 @@ extension StoreOpening {
       from: stored, history: schemas, to: model, steps, options.migration)
     if backend.isReadOnly { return try readThrough(route, backend, schemas) }
     try route.check()
-    try RouteRun(backend, mode, options.migration, MigrationMonitor(options.logger)).run(route)
+    let monitor = MigrationMonitor(options.logger, options.migrationProgress)
+    let run = RouteRun(backend, mode, options.migration, monitor)
+    try options.tracer.following(.migration(from: stored.version, to: model.version)) {
+      () throws(StoreError) in try run.run(route)
+    }
     return try migrated(backend, route.to)
   }
 

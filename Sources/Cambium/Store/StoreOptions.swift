@@ -38,6 +38,16 @@ public struct StoreOptions: Sendable {
   /// and `debug`; repairs, omissions and stores put aside at `warning`; failures at `error`, also those of a compaction
   /// in the background.
   public var logger: Logger?
+  /// Follows transactions, flushes, folds and migrations, for traces and timers; nil to follow none. The figures of a store need
+  /// no tracer: see ``PersistentStore/metrics()``.
+  public var tracer: (any StoreTracer)?
+  /// Receives the progress of a migration that opening the store runs, at most ten times a second and at its end, on the thread
+  /// that migrates.
+  ///
+  /// ```swift
+  /// options.migrationProgress = { progress in print(progress.fraction) }
+  /// ```
+  public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
   /// Accepts a directory on a network file system, where locks and flushes may not hold.
   public var allowsNetworkFileSystems = false
 
@@ -78,7 +88,7 @@ public struct StoreOptions: Sendable {
     engine.transactionBudget = min(max(transactionBudget, 512), 16 << 30)
     engine.foldThreshold = min(max(foldThreshold, 1), 1 << 30)
     engine.blobSegmentSize = blobSegmentSize
-    engine.listener = StoreLog(logger).listener
+    engine.listener = StoreLog(logger).listener(tracer)
     engine.automaticCompaction = automaticCompaction?.bounded
     return engine
   }

@@ -125,7 +125,7 @@ extension Engine {
       try log.append(.commits, sequences: group, buffer)
     }
     if !flushing { return nil }
-    try log.flush()
+    try flushLog()
     return state.sequence
   }
 }
@@ -173,6 +173,8 @@ extension Engine {
     hasLogTurn = false
     hasBegunLog = log.isBegun
     spareSize = log.spareBlocks * Layout.blockSize
+    figures.note(log)
+    if let duration = flushDuration.take() { figures.flushes.add(duration) }
     noteUse()
     switch result {
     case .success(nil): break
@@ -231,8 +233,10 @@ extension Engine {
   ///
   /// With the log's turn, without the lock. When this returns, all of `state` is on the medium.
   func beginUse(with state: StoreState) throws(StoreError) {
-    try log.begin(
-      opening: state.opening(names), footer: state.base.file.reference, salt: makeSalt())
+    try measuringFlush { () throws(StoreError) in
+      try log.begin(
+        opening: state.opening(names), footer: state.base.file.reference, salt: makeSalt())
+    }
   }
 }
 

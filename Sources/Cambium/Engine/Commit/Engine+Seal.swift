@@ -16,7 +16,7 @@ extension Engine {
     let result: Result<UInt64?, StoreError>
     do throws(StoreError) {
       try log.appendSeal()
-      try log.flush()
+      try flushLog()
       result = .success(nil)
     } catch {
       result = .failure(error)

@@ -159,7 +159,7 @@ extension Engine {
   ///   make room, what `waitForFold` does.
   func takeWriterTurn() throws(StoreError) {
     if let writer, writer.isCurrent { throw .reentrant(path: medium.path) }
-    try wait(for: writerLeft, to: .starting, until: writer == nil)
+    try waitForWriter()
     try check(.starting)
     writer = .current
     do throws(StoreError) {
@@ -168,6 +168,16 @@ extension Engine {
       giveWriterTurn()
       throw error
     }
+  }
+
+  /// Waits until no other transaction has the turn. With the lock, which it gives up meanwhile.
+  ///
+  /// - Throws: what `check` does.
+  private func waitForWriter() throws(StoreError) {
+    if writer == nil { return }
+    figures.waitingThreads += 1
+    defer { figures.waitingThreads -= 1 }
+    try wait(for: writerLeft, to: .starting, until: writer == nil)
   }
 
   /// With the lock.

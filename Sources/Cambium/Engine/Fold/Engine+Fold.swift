@@ -64,16 +64,19 @@ extension Engine {
     defer { lock.unlock() }
     hasFoldTurn = false
     foldFailure = failure
+    if let failure { figures.foldFailure = failure }
     progress()
   }
 
   /// With the fold's turn.
   private func continueFold() throws(StoreError) {
     try beginLog()
+    noteFold()
     guard let published = try fold?.step() else { return }
     fold = nil
     failedFolds = 0
     try makeTrue(published) { $0.settle(on: $1) }
+    noteFoldEnd(nil)
     holdReserve(for: published.file)
   }
 
@@ -84,6 +87,7 @@ extension Engine {
   func abandonFold(_ error: StoreError) -> Bool {
     fold = nil
     abandonAppended()
+    noteFoldEnd(error)
     guard error.isOfWriting else { return true }
     failedFolds += 1
     if failedFolds < 2 { return false }
@@ -157,7 +161,7 @@ extension Engine {
     }
     if let group { try log.append(.commits, sequences: group, buffer) }
     try log.appendFooter(footer)
-    try log.flush()
+    try flushLog()
     return state.sequence
   }
 

@@ -20,7 +20,7 @@ struct EngineOptions: Hashable, Sendable {
 
   /// When segments are emptied in the background; never if nil.
   var automaticCompaction: AutomaticCompaction?
-  /// Is told of failures in the background; nobody if nil.
+  /// Receives failures in the background, and follows work; nil if neither is wanted.
   var listener: EngineListener?
 
   struct Bounds: Hashable, Sendable {
@@ -73,13 +73,19 @@ extension EngineOptions.Bounds {
   }
 }
 
-/// Is told of failures that nobody waits for. It is called without the engine's lock.
+/// Receives failures of background work, and follows the work of an engine. It is called without the engine's lock.
 final class EngineListener: Sendable {
-  /// Is told why a compaction in the background ended.
+  /// Receives the error that ended a compaction in the background.
   let compactionEnded: @Sendable (StoreError) -> Void
+  /// Follows flushes and folds.
+  let tracer: (any StoreTracer)?
 
-  init(compactionEnded: @escaping @Sendable (StoreError) -> Void) {
+  init(
+    _ tracer: (any StoreTracer)? = nil,
+    compactionEnded: @escaping @Sendable (StoreError) -> Void = { _ in }
+  ) {
     self.compactionEnded = compactionEnded
+    self.tracer = tracer
   }
 }
 

@@ -22,7 +22,7 @@ public final class Migration: Sendable {
     self.model = model
     self.steps = steps
     self.options = options
-    monitor = MigrationMonitor(options.logger)
+    monitor = MigrationMonitor(options.logger, options.migrationProgress)
   }
 }
 
@@ -80,8 +80,11 @@ extension Migration {
             from: stored.storedVersion, to: route.to.storedVersion, in: try backend.trees(),
             backend.names)
         }
-        try RouteRun(backend, .automatic, options.migration, monitor)
-          .run(route, isRehearsal: isRehearsal)
+        let run = RouteRun(backend, .automatic, options.migration, monitor)
+        let tracer = isRehearsal ? nil : options.tracer
+        try tracer.following(.migration(from: stored.version, to: model.version)) {
+          () throws(StoreError) in try run.run(route, isRehearsal: isRehearsal)
+        }
       }
       report.records = monitor.progress.recordsDone
       report.startedOver = monitor.progress.startedOver

@@ -23,9 +23,14 @@ final class MigrationMonitor: Sendable {
   private let state = Mutex(State())
   private let isCancelled = Atomic(false)
   private let logger: Logger?
+  /// Receives the progress besides its watchers.
+  private let listener: (@Sendable (MigrationProgress) -> Void)?
 
-  init(_ logger: Logger? = nil) {
+  init(
+    _ logger: Logger? = nil, _ listener: (@Sendable (MigrationProgress) -> Void)? = nil
+  ) {
     self.logger = logger
+    self.listener = listener
   }
 
   /// Begins a run, which a cancellation of an earlier one does not end.
@@ -201,16 +206,17 @@ extension MigrationMonitor {
   /// Tells at most ten times a second.
   private func tell() {
     let now = ContinuousClock.now
-    let watchers = state.withLock { state in
+    let (isDue, watchers) = state.withLock { state in
       state.progress.recordsDone = min(state.before + state.count, state.progress.records)
       if let started = state.started { state.progress.elapsed = now - started }
       let isEnd = state.progress.task == state.progress.tasks
       let isSoon = state.reported.map { now - $0 < .milliseconds(100) } ?? false
       if !isSoon || isEnd { state.reported = now }
-      return isSoon && !isEnd ? [] : state.watchers
+      return (!isSoon || isEnd, state.watchers)
     }
-    if watchers.isEmpty { return }
+    if !isDue || watchers.isEmpty && listener == nil { return }
     let progress = progress
+    listener?(progress)
     for watcher in watchers { watcher.yield(progress) }
   }
 }
