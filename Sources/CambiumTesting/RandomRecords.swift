@@ -287,6 +287,11 @@ extension RandomRecords {
   private mutating func value(of field: FieldSchema, in schema: RecordSchema) -> FieldValue {
     if let ownKey, ownKey.field == field.number { return ownKey.value }
     if let make = values["\(schema.name).\(field.name)"] { return make(&random) }
+    if field.derivation?.kind == .sequence,
+      !schema.primaryKey.contains(where: { $0.field == field.number })
+    {
+      return field.isOptional ? .null : 0
+    }
     if field.isOptional, random.next() % 5 == 0 { return .null }
     if field.type == .composite { return .composite(fields(of: schema, in: field)) }
     if let reference = field.reference, reference.isChecked, let written {

@@ -85,6 +85,8 @@
   case references = "K4"
   /// Every derived field has the value that is computed from the present records.
   case derivations = "K5"
+  /// The last number of a sequence is a `u64` under the numbers of a record and a field.
+  case sequences = "K6"
 
   /// A row begins with known flags, and its parts lie within it and fill it.
   case rowLayout = "R1"

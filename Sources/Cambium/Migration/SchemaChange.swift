@@ -254,7 +254,11 @@ extension RecordChange {
       if missing == .null, field.isEmptyList(since: before, canBeNull: canBeNull) {
         missing = .array([])
       }
-      if isWanted, missing == .null, let underived = field.underived { missing = underived }
+      if isWanted, missing == .null, !new.primaryKey.contains(where: { $0.field == field.number }),
+        let underived = field.underived
+      {
+        missing = underived
+      }
       if source == nil, let origins { missing = origins.fields[field.number]?.missing ?? .null }
       if before == nil, move?.present.contains(field.number) ?? false { missing = .composite([:]) }
       let change = FieldChange(new: field, old: before, missing: missing)
@@ -500,7 +504,7 @@ extension FieldSchema {
 
   /// Why a step cannot give it values; nil if it does not, or can.
   fileprivate func faultAsDerived(_ source: FieldSource?) -> String? {
-    guard let derivation, source != nil, derivation.kind != .modificationDate else { return nil }
+    guard let derivation, source != nil, derivation.kind.isComputed else { return nil }
     return
       "the step gives it values, but the store computes it, as the \(derivation); leave it out of the step"
   }

@@ -57,6 +57,11 @@ extension RecordSchema {
         bytes.append(optionalText: derivation.related)
         bytes.append(optionalText: derivation.reference)
         bytes.append(optionalText: derivation.source)
+        if let sequence = derivation.sequence {
+          bytes.append(integer: sequence.first)
+          bytes.append(integer: sequence.step)
+          bytes.append(sequence.hasNoGaps ? 1 : 0)
+        }
       }
       bytes.append(storedType: field.type)
       bytes.append(field.isOptional ? 1 : 0)

@@ -206,7 +206,16 @@ struct SchemaDecoder {
     derivation.relatedNumber = try reader.integer(UInt32.self)
     derivation.referenceNumber = try reader.integer(UInt32.self)
     derivation.sourceNumber = try reader.integer(UInt32.self)
+    if kind == .sequence { derivation.sequence = try sequence(from: &reader) }
     return derivation
+  }
+
+  private func sequence(from reader: inout ByteReader) throws(StoreError) -> SequenceSchema {
+    let first = try reader.integer(Int64.self)
+    let step = try reader.integer(Int64.self)
+    let flags = try reader.integer(UInt8.self)
+    guard flags <= 1 else { throw newer("a sequence with the flags \(flags)") }
+    return SequenceSchema(first: first, step: step, hasNoGaps: flags == 1)
   }
 
   private func index(

@@ -141,6 +141,10 @@ extension DerivationSchema {
     bytes.append(integer: relatedNumber)
     bytes.append(integer: referenceNumber)
     bytes.append(integer: sourceNumber)
+    guard let sequence else { return }
+    bytes.append(integer: sequence.first)
+    bytes.append(integer: sequence.step)
+    bytes.append(sequence.hasNoGaps ? 1 : 0)
   }
 }
 

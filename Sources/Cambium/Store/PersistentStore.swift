@@ -232,6 +232,7 @@ extension PersistentStore {
     let result = try body(&transaction)
     try writer.checkUsable()
     try writer.keeper?.check()
+    try writer.keepNumbers()
     try history?.write(writer, of: entities, author: author)
     announce(notes, trees, by: author)
     return result

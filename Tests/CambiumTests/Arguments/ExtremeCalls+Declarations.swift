@@ -25,7 +25,7 @@ extension ExtremeCalls {
   }
 
   static let declarations: [String: @Sendable (Extremes) throws -> Void] = [
-    "Field.init(primaryKey:name:type:storage:optional:property:unique:indexed:default:validation:modifier:migrationInfo:userInfo:derived:)":
+    "Field.init(primaryKey:name:type:storage:optional:property:unique:indexed:default:validation:modifier:migrationInfo:userInfo:derived:generated:)":
       { _ in
         for text in Extremes.strings {
           fields { Field(name: text, type: .string) }
@@ -77,6 +77,18 @@ extension ExtremeCalls {
     "Derivation.folded(_:)": { _ in
       for text in Extremes.strings {
         fields { Field(name: "name", type: .string, derived: .folded(text)) }
+      }
+    },
+    "Generation.sequence(from:by:withoutGaps:)": { _ in
+      for number in Extremes.integers {
+        for type in [FieldType.integer, .int8, .uint64] {
+          fields {
+            Field(name: "n", type: type, unique: true, generated: .sequence(from: number))
+          }
+          fields {
+            Field(name: "n", type: type, unique: true, generated: .sequence(by: number))
+          }
+        }
       }
     },
     "Computed.init(_:dependsOn:)": { _ in

@@ -165,6 +165,7 @@ import Testing
       case .lowercased, .uppercased, .folded: [(kind, .own), (kind, .ofParent)]
       case .count: [(kind, .own), (kind, .ofParent), (kind, .related)]
       case .modificationDate: [(kind, .own)]
+      case .sequence: []
       default: [(kind, .related)]
       }
     }

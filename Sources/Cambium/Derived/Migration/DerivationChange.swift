@@ -21,6 +21,11 @@ extension SchemaChange {
       guard let derivation = field.derivation, derivation.kind != .modificationDate else {
         return false
       }
+      if derivation.kind == .sequence, let change, !unknown.contains(record),
+        !moved.contains(record.number)
+      {
+        return !change.leavesNull(field) && change.mayLeaveOpen(field)
+      }
       guard let change, !unknown.contains(record), !moved.contains(record.number) else {
         return true
       }
@@ -84,7 +89,9 @@ extension SchemaChange {
         MigrationFault(
           record: record.name, field: field.name,
           reason:
-            "it is the \(field.derivation?.description ?? ""), which is computed for all records at once"
+            field.derivation?.sequence == nil
+            ? "it is the \(field.derivation?.description ?? ""), which is computed for all records at once"
+            : "it has a \(field.derivation?.description ?? ""), which numbers all records at once"
         )
       }
     }
@@ -108,6 +115,18 @@ extension RecordChange {
       guard let before = part.old else { return false }
       return !part.isMoved && (part.new.isOptional || !before.isOptional)
     }
+  }
+
+  /// Returns true if records may be without a number that a sequence gives: if the field is new, had a value or none, or is given
+  /// by the step.
+  fileprivate func mayLeaveOpen(_ field: FieldSchema) -> Bool {
+    let around = new.composites(around: field)
+    guard let before = fields.first(where: { $0.new.number == field.number })?.old,
+      !around.contains(where: { isMade($0) }),
+      !([field] + around).contains(where: { sources[$0.number] != nil })
+    else { return true }
+    if before.derivation?.sequence != nil { return before.type.stored != field.type.stored }
+    return before.isOptional
   }
 
   /// Returns true if no record has a field afterwards, since a composite that it is in is new, as that of a kind.
@@ -145,7 +164,7 @@ extension RecordChange {
 extension FieldSchema {
   /// Returns true if it is derived, and of another type than before: then none of its values are kept.
   func isComputedAgain(since old: FieldSchema) -> Bool {
-    guard let derivation, derivation.kind != .modificationDate else { return false }
+    guard let derivation, derivation.kind.isComputed else { return false }
     return old.type.stored != type.stored
   }
 }

@@ -8,6 +8,8 @@ final class DerivationMap: Sendable {
   private let feeds: [[Feed]]
   /// By the place of a record: true if no two records may have the same derived string.
   private let hasUnique: [Bool]
+  /// By the place of a record: the fields that sequences number.
+  private let sequences: [[SequenceColumn]]
 
   /// The fields that change with the records of one relation.
   struct Feed: Sendable {
@@ -20,13 +22,21 @@ final class DerivationMap: Sendable {
   init?(_ entities: [Entity], _ relations: RelationMap?) {
     var own: [[OwnDerivation]] = []
     var aggregates: [[Aggregate]] = []
+    var sequences: [[SequenceColumn]] = []
     for entity in entities {
       let columns = entity.layout.columns.indices
+      sequences.append(columns.compactMap { SequenceColumn($0, of: entity.layout) })
       own.append(columns.compactMap { OwnDerivation($0, of: entity.layout) })
       aggregates.append(columns.compactMap { Aggregate($0, of: entity, relations) })
     }
-    if own.allSatisfy(\.isEmpty), aggregates.allSatisfy(\.isEmpty) { return nil }
+    if [
+      own.allSatisfy(\.isEmpty), aggregates.allSatisfy(\.isEmpty), sequences.allSatisfy(\.isEmpty),
+    ]
+    .allSatisfy(\.self) {
+      return nil
+    }
     self.own = own
+    self.sequences = sequences
     self.aggregates = aggregates
     let all = aggregates.joined()
     feeds = entities.map { source in
@@ -37,7 +47,10 @@ final class DerivationMap: Sendable {
     }
     hasUnique = entities.map { entity in
       entity.record.indexes.contains { index in
-        index.isUnique && index.parts.contains { entity.record.field($0.field)?.derivation != nil }
+        index.isUnique
+          && index.parts.contains {
+            entity.record.field($0.field)?.derivation?.kind.isOfText ?? false
+          }
       }
     }
   }
@@ -55,6 +68,9 @@ final class DerivationMap: Sendable {
   func derives(_ entity: Entity) -> Bool {
     !own[entity.place].isEmpty || !aggregates[entity.place].isEmpty
   }
+
+  /// The fields of a record that sequences number.
+  func sequences(_ entity: Entity) -> [SequenceColumn] { sequences[entity.place] }
 
   /// True if no two such records may have the same derived string.
   func hasUnique(_ entity: Entity) -> Bool { hasUnique[entity.place] }
@@ -95,9 +111,9 @@ struct OwnDerivation: DerivedColumn {
   let absentBit: Int?
 
   fileprivate init?(_ column: Int, of layout: RowLayout) {
-    guard let derivation = layout.columns[column].field.derivation, !derivation.isAggregate else {
-      return nil
-    }
+    guard let derivation = layout.columns[column].field.derivation, !derivation.isAggregate,
+      derivation.kind != .sequence
+    else { return nil }
     self.column = column
     kind = derivation.kind
     absentBit = layout.absentBit(of: column)

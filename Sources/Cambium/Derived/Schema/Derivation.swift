@@ -27,13 +27,21 @@ public struct Derivation: Hashable, Sendable {
   let relation: String?
   /// The stored name of the field whose values are used: of the related record, or of the record itself.
   let field: String?
+  /// The sequence that gives the values; nil if they are computed.
+  let sequence: SequenceSchema?
 
   fileprivate init(
-    _ kind: DerivationSchema.Kind, of relation: String? = nil, _ field: String? = nil
+    _ kind: DerivationSchema.Kind, of relation: String? = nil, _ field: String? = nil,
+    sequence: SequenceSchema? = nil
   ) {
     self.kind = kind
     self.relation = relation
     self.field = field
+    self.sequence = sequence
+  }
+
+  init(_ generation: Generation) {
+    self.init(.sequence, sequence: generation.sequence)
   }
 
   /// Counts the records that lead to this one, or the elements of a list. The field's type is `.integer`.
@@ -103,6 +111,8 @@ public struct DerivationSchema: Hashable, Sendable {
   public internal(set) var reference: String?
   /// The stored name of the field whose values are used, of the related record or of its own; nil for counts and times.
   public internal(set) var source: String?
+  /// The sequence that gives the values; nil if they are computed.
+  public internal(set) var sequence: SequenceSchema?
   /// Their numbers; 0 for none, and where they are not known, as in a lock.
   var relatedNumber: UInt32 = 0
   var referenceNumber: UInt32 = 0
@@ -118,12 +128,16 @@ public struct DerivationSchema: Hashable, Sendable {
     case uppercased
     case folded
     case modificationDate
+    /// Not computed: a new record gets the next number. See `Generation`.
+    case sequence
   }
 
   init(
-    _ kind: Kind, related: String? = nil, reference: String? = nil, source: String? = nil
+    _ kind: Kind, related: String? = nil, reference: String? = nil, source: String? = nil,
+    sequence: SequenceSchema? = nil
   ) {
     self.kind = kind
+    self.sequence = sequence
     self.related = related
     self.reference = reference
     self.source = source
@@ -136,6 +150,7 @@ public struct DerivationSchema: Hashable, Sendable {
   func isSame(as other: DerivationSchema?) -> Bool {
     kind == other?.kind && relatedNumber == other?.relatedNumber
       && referenceNumber == other?.referenceNumber && sourceNumber == other?.sourceNumber
+      && sequence == other?.sequence
   }
 }
 
@@ -147,11 +162,15 @@ extension DerivationSchema.Kind {
     default: false
     }
   }
+
+  /// True of those that follow from the records that there are: of all but times and sequences.
+  var isComputed: Bool { self != .modificationDate && self != .sequence }
 }
 
 extension DerivationSchema: CustomStringConvertible {
   /// The derivation in words, as “sum over Book.author of price”.
   public var description: String {
+    if let sequence { return "\(sequence)" }
     let over = related.map { " over \($0).\(reference ?? "")" }
     let of = over == nil ? source ?? reference : source
     return "\(kind)" + (over ?? "") + (of.map { " of \($0)" } ?? "")
@@ -169,7 +188,7 @@ extension Derivation {
     of composite: UInt32?, in record: RecordSchema
   ) throws(DescriptionFault) -> DerivationSchema {
     guard let relation else {
-      guard let field else { return DerivationSchema(kind) }
+      guard let field else { return DerivationSchema(kind, sequence: sequence) }
       guard let source = record.field(named: field, seenFrom: composite) else {
         throw DescriptionFault("it is derived of \(field), which is not there")
       }
@@ -287,7 +306,7 @@ extension DerivationSchema {
   ) -> Derivation? {
     guard related != nil else {
       let names = [reference, source].map { $0.map { record.name(of: $0, seenFrom: composite) } }
-      return Derivation(kind, of: names[0], names[1])
+      return Derivation(kind, of: names[0], names[1], sequence: sequence)
     }
     let inverse = record.inverses.first { $0.related == related && $0.reference == reference }
     return inverse.map { Derivation(kind, of: $0.name, source) }
@@ -325,7 +344,7 @@ extension ColumnType {
   var underived: FieldValue {
     switch scalar {
     case .string: .string("")
-    case .int64: .integer(0)
+    case let type? where type.isInteger: FieldValue.integer(0).converted(to: self) ?? .integer(0)
     case .double: .double(0)
     case .decimal: .decimal(0)
     case .date: .date(.init(timeIntervalSinceReferenceDate: 0))

@@ -16,11 +16,13 @@ extension Schema {
   private func fault(
     of derivation: DerivationSchema, _ field: FieldSchema, of record: RecordSchema
   ) -> String? {
-    if record.primaryKey.contains(where: { $0.field == field.number }) {
+    if derivation.kind != .sequence,
+      record.primaryKey.contains(where: { $0.field == field.number })
+    {
       return "it is in the primary key, which the program gives, so it is not derived"
     }
     if field.reference != nil { return "it is a reference, so it is not derived" }
-    if !derivation.kind.isOfText,
+    if !derivation.kind.isOfText, derivation.kind != .sequence,
       record.indexes.contains(where: { index in
         index.isUnique && index.parts.contains { $0.field == field.number }
       })
@@ -32,6 +34,9 @@ extension Schema {
     case .modificationDate:
       guard derivation.numbers == [0, 0, 0] else { return "it is derived of nothing but the time" }
       return field.type == .scalar(.date) ? nil : "it is the time of a write, so its type is date"
+    case .sequence:
+      guard derivation.numbers == [0, 0, 0] else { return "a sequence is of no other field" }
+      return record.sequenceFault(of: derivation, field)
     case .count:
       guard field.type == .scalar(.int64), !field.isOptional else {
         return "it is a count, so its type is integer, and it is not optional"

@@ -1,7 +1,7 @@
-// Derived fields in a migration: they are computed once the records of a version have been made.
+// Derived fields in a migration: they are computed, and sequences number records, once those of a version have been made.
 
 extension MigrationTask {
-  /// Computes the derived fields of all records of a type.
+  /// Computes the derived fields of all records of a type, and gives numbers to those that have none.
   struct Deriving: Sendable {
     let record: RecordSchema
     let world: World
@@ -9,19 +9,22 @@ extension MigrationTask {
 }
 
 extension Migrator {
-  /// Computes the derived fields of all records of a type, in slices. A run that was interrupted begins with the first again.
+  /// Computes the derived fields of all records of a type, and gives numbers to those that have none, in the order of their keys, in
+  /// slices. A run that was interrupted begins with the first again.
   ///
-  /// - Throws: `.invalidValue` for a sum that its field cannot hold; `.migrationCancelled`, `.corrupt`, `.full`, `.io`.
+  /// - Throws: `.invalidValue` for a sum or a number that its field cannot hold; `.migrationCancelled`, `.corrupt`, `.full`, `.io`.
   func derive(_ task: MigrationTask.Deriving) throws(StoreError) {
     let entities = try entities(of: task.world)
     guard let record = entities.entity(number: task.record.number),
       let derivations = entities.derivations
     else { return }
+    var numbering = try SequenceNumbering(
+      derivations.sequences(record), of: record, in: try backend.trees())
     var start: [UInt8] = []
     var isOn = true
     while isOn {
       try backend.commit { trees throws(StoreError) in
-        isOn = try derive(record, derivations, behind: &start, to: trees)
+        isOn = try derive(record, derivations, &numbering, behind: &start, to: trees)
       }
     }
   }
@@ -29,8 +32,8 @@ extension Migrator {
   /// - Parameter start: The key of the last record that is done.
   /// - Returns: False after the last record.
   private func derive(
-    _ record: Entity, _ derivations: DerivationMap, behind start: inout [UInt8],
-    to trees: TransactionTrees
+    _ record: Entity, _ derivations: DerivationMap, _ numbering: inout SequenceNumbering,
+    behind start: inout [UInt8], to trees: TransactionTrees
   ) throws(StoreError) -> Bool {
     let old = try backend.trees()
     let cursor = try old.cursor(in: record.rows)
@@ -39,7 +42,7 @@ extension Migrator {
     var left = sliceCount
     while isOn, left > 0 {
       let row = try record.row(key: cursor.key, row: try cursor.value())
-      var values: [Int: FieldValue] = [:]
+      var values = try numbering.values(of: row)
       for (column, value) in try derivations.values(of: row, record, in: old)
       where try !row.value(column).isSame(as: value) {
         values[column] = value

@@ -119,6 +119,7 @@ extension RecordWriter {
     else { return false }
     if let derivations = entities.derivations,
       derivations.derives(entity) || !derivations.feeds(of: entity).isEmpty
+        || !derivations.sequences(entity).isEmpty
     {
       return false
     }

@@ -31,6 +31,8 @@ final class ImportRun {
   private let field: UniqueField?
   /// The places of the columns that the store computes; the values that an import has for them are ignored.
   private let derived: Set<Int>
+  /// The places of the columns that sequences number: a source that leaves one open changes nothing there.
+  private let numbered: Set<Int>
   private let encoder = KeyEncoder()
   // One owner on one thread uses them, so accesses cannot overlap.
   /// The identifiers as keys: in the order of the sources, then sorted.
@@ -82,6 +84,7 @@ final class ImportRun {
     derived = Set(
       (derivations?.own(entity) ?? []).map(\.column)
         + (derivations?.aggregates(entity) ?? []).map(\.column))
+    numbered = Set((derivations?.sequences(entity) ?? []).map(\.column))
     field =
       if let fieldName, !entity.isPrimaryKey(fieldName) {
         try UniqueField(fieldName, of: entity)
@@ -420,17 +423,20 @@ extension ImportRun {
   /// Returns true if a row has the same values as the record of the current source, apart from derived ones.
   private func isSame(_ new: RawSpan, _ key: RawSpan) throws(StoreError) -> Bool {
     if new.equals(self.row) { return true }
-    if derived.isEmpty { return false }
+    if derived.isEmpty, numbered.isEmpty { return false }
     let entity = entity
     let row = try entity.row(key: key, row: new)
     let stored = try entity.row(key: key, row: self.row)
     return areSame(try row.columnValues(), try stored.columnValues())
   }
 
-  /// Returns true if two rows have the same values, apart from derived ones.
+  /// Returns true if two rows have the same values, apart from derived ones and numbers that the first leaves open.
   private func areSame(_ one: [FieldValue], _ other: [FieldValue]) -> Bool {
     one.count == other.count
-      && one.indices.allSatisfy { derived.contains($0) || one[$0].isSame(as: other[$0]) }
+      && one.indices.allSatisfy {
+        derived.contains($0) || numbered.contains($0) && one[$0].isOpen
+          || one[$0].isSame(as: other[$0])
+      }
   }
 
   /// The values of a row that may only number some of them.

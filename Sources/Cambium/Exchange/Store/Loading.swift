@@ -15,7 +15,7 @@ package struct LoadedValues {
 extension WriteTransaction {
   /// Adds records without their Swift type, as a source gives them. Fields that are not named get their defaults.
   ///
-  /// If the type has no records yet, no blobs, hierarchies or derived fields, and no lists of references or bounds, nothing
+  /// If the type has no records yet, no blobs, hierarchies, derived fields or sequences, and no lists of references or bounds, nothing
   /// is looked up while records come: their rows and index entries are sorted, and unique values are compared in the
   /// end. References are checked when the transaction commits, in one pass. Otherwise each record is inserted.
   ///

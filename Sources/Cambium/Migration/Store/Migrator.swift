@@ -202,6 +202,7 @@ extension Migrator {
         try hook.body(&transaction)
         try writer.checkUsable()
         try writer.keeper?.check()
+        try writer.keepNumbers()
         try next.put(into: trees, backend.names)
         try OwnCommits.note(in: trees, backend.names)
       }

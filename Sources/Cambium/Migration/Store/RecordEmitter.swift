@@ -283,9 +283,10 @@ struct EmissionRules: Sendable {
   init(_ described: DescribedRecord, _ layout: RowLayout) {
     var (defaults, stated): ([String: [Default]], [Int: FieldValue]) = ([:], [:])
     for field in described.fields {
-      guard let value = field.migrationDefault ?? field.defaultValue ?? field.underived else {
-        continue
-      }
+      // Closures give primary keys, also those that a sequence gives later.
+      let isKey = layout.index(named: field.name).map { layout.columns[$0].place.kind == .key }
+      let underived = isKey ?? false ? nil : field.underived
+      guard let value = field.migrationDefault ?? field.defaultValue ?? underived else { continue }
       let composite = field.composite ?? ""
       let name = field.name.utf8.dropFirst(composite.isEmpty ? 0 : composite.utf8.count + 1)
       defaults[composite, default: []].append(

@@ -23,6 +23,8 @@ final class Entities: Sendable {
   let metadata: TreeSlot
   /// The tree of the history.
   let history: TreeSlot
+  /// The tree of the last numbers of sequences.
+  let sequences: TreeSlot
   /// The tree of the schemas.
   let schemas: TreeSlot
   /// The tree of the mark of an interrupted migration.
@@ -33,6 +35,7 @@ final class Entities: Sendable {
   static var metadataName: String { "metadata" }
   static var asideName: String { "aside" }
   static var migrationName: String { "migration" }
+  static var sequencesName: String { "sequences" }
 
   /// The schema version of entries that are neither rows nor index entries.
   static var systemVersion: UInt32 { 0 }
@@ -48,6 +51,7 @@ final class Entities: Sendable {
     self.schema = schema
     metadata = try names.slot(of: places?.metadata ?? Self.metadataName)
     history = try names.slot(of: HistoryKey.treeName)
+    sequences = try names.slot(of: Self.sequencesName)
     schemas = try names.slot(of: Schema.treeName)
     migration = try names.slot(of: Self.migrationName)
     blobs = try BlobTrees(names)

@@ -212,9 +212,13 @@ extension Entity {
 }
 
 extension RowLayout {
-  /// The values that a migration gives derived fields before it computes them: of all but times, which it does not compute.
+  /// The values that a migration gives derived fields before it computes them: of all but times, which it does not compute, and
+  /// primary keys, which it does not number.
   var underivedInMigration: [Int: FieldValue] {
-    underived.filter { columns[$0.key].field.derivation?.kind != .modificationDate }
+    underived.filter { place, _ in
+      columns[place].field.derivation?.kind != .modificationDate
+        && columns[place].place.kind != .key
+    }
   }
 
   /// The values of derived fields before they are computed, by their places among the columns.

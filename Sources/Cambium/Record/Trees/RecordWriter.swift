@@ -35,6 +35,10 @@ final class RecordWriter {
   let queryBudget: QueryBudget?
   /// The time of its writes.
   private(set) lazy var time = Date()
+  /// The last numbers of sequences, with those that the transaction has given.
+  var numbers = SequenceNumbers()
+  /// The primary key of the last record that was written of those whose key is of a sequence.
+  var numberedKey: [UInt8] = []
   /// Checks references when the transaction commits; `nil` if the schema has no checked reference.
   private(set) lazy var keeper = entities.relations.map { RelationKeeper($0, .transaction(trees)) }
 
@@ -92,27 +96,64 @@ extension RecordWriter {
     of record: Entity, over known: [UInt8]? = nil, presence: Presence,
     onConflict policy: ConflictPolicy
   ) throws(StoreError) {
-    guard let derivations = entities.derivations, derivations.derives(record) else {
-      return try writeRow(
+    guard let derivations = entities.derivations else {
+      try writeRow(
         key, row, waiting, tracked, of: record, over: known, presence: presence,
         onConflict: policy)
+      return
+    }
+    let sequences = derivations.sequences(record)
+    if sequences.isEmpty {
+      try writeDerived(
+        key, row, waiting, tracked, of: record, over: known, presence: presence,
+        onConflict: policy, derivations)
+      return
+    }
+    try checkUsable()
+    var old = known ?? []
+    if known == nil, try !trees.copyValue(of: key, in: record.rows, to: &old) { old = [] }
+    let numbered = try numbered(key, row, of: record, over: old, sequences)
+    let isWritten = try writeDerived(
+      numbered.key.rawSpan, numbered.row.rawSpan, waiting, tracked, of: record, over: old,
+      presence: presence, onConflict: policy, derivations,
+      unnumbered: policy == .updateOther ? row.array() : nil)
+    guard isWritten else { return }
+    numbers.note(numbered.given)
+    numberedKey = numbered.key
+  }
+
+  /// The same of a row whose sequences have their numbers.
+  ///
+  /// - Parameter unnumbered: The row without them, for a record that is written in the place of this one.
+  /// - Returns: False if another record is kept or updated in the place of this one.
+  @discardableResult
+  private func writeDerived(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], _ tracked: UnstoredEntry?,
+    of record: Entity, over known: [UInt8]?, presence: Presence,
+    onConflict policy: ConflictPolicy, _ derivations: DerivationMap, unnumbered: [UInt8]? = nil
+  ) throws(StoreError) -> Bool {
+    guard derivations.derives(record) else {
+      return try writeRow(
+        key, row, waiting, tracked, of: record, over: known, presence: presence,
+        onConflict: policy, unnumbered: unnumbered)
     }
     try checkUsable()
     var old = known ?? []
     var isThere = !old.isEmpty
     if known == nil { isThere = try trees.copyValue(of: key, in: record.rows, to: &old) }
     let derived = try derived(key, row, of: record, over: isThere ? old : nil, derivations)
-    try writeRow(
+    return try writeRow(
       key, derived.rawSpan, waiting, tracked, of: record, over: isThere ? old : [],
-      presence: presence, onConflict: policy)
+      presence: presence, onConflict: policy, unnumbered: unnumbered)
   }
 
   /// The same of a row whose derived fields are computed.
+  @discardableResult
   private func writeRow(
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], _ tracked: UnstoredEntry?,
     of record: Entity, over known: [UInt8]?, presence: Presence,
-    onConflict policy: ConflictPolicy
-  ) throws(StoreError) {
+    onConflict policy: ConflictPolicy, unnumbered: [UInt8]? = nil
+  ) throws(StoreError) -> Bool {
     try checkUsable()
     try record.checkCollations()
     // Refused here, it leaves the transaction as it was; in the middle of the changes it could not.
@@ -127,7 +168,8 @@ extension RecordWriter {
     if record.indexes.isEmpty, record.blobs == nil, presence == .any, !keepsOld, !isChecked,
       tracked == nil
     {
-      return try change { writer throws(StoreError) in try writer.put(key, row, of: record) }
+      try change { writer throws(StoreError) in try writer.put(key, row, of: record) }
+      return true
     }
     let isThere: Bool
     if let known {
@@ -137,25 +179,30 @@ extension RecordWriter {
     }
     try check(isThere, presence, key, of: record)
     if let tracked, isThere, waiting.isEmpty, row.equals(oldRow.rawSpan) {
-      return try keep(tracked, of: record, key)
+      try keep(tracked, of: record, key)
+      return true
     }
     if !record.indexes.isEmpty {
       if let others = try conflicts(of: key, row, of: record, over: isThere ? oldRow : []) {
         switch policy {
         case .refuse: throw others.refusal
-        case .keepOther: return
+        case .keepOther: return false
         case .updateOther:
           let other = try others.sole(isNew: !isThere)
-          return try write(
-            other.rawSpan, row, waiting, tracked: tracked, of: record, presence: .isThere,
-            onConflict: .refuse)
+          // It keeps its number.
+          let whole = unnumbered ?? row.array()
+          try write(
+            other.rawSpan, whole.rawSpan, waiting, tracked: tracked, of: record,
+            presence: .isThere, onConflict: .refuse)
+          return false
         case .replaceOther:
           // This record may be among those that are deleted with them.
-          return try atomically { writer throws(StoreError) in
+          try atomically { writer throws(StoreError) in
             try writer.clear(others, of: record)
             try writer.write(
               key, row, waiting, tracked: tracked, of: record, presence: .any, onConflict: .refuse)
           }
+          return true
         }
       }
     }
@@ -174,6 +221,7 @@ extension RecordWriter {
       try writer.put(key, stored.rawSpan, of: record)
       try writer.count(key, from: old, to: stored.rawSpan, of: record)
     }
+    return true
   }
 
   /// Replaces the values of tracked properties of a record whose row, in `oldRow`, stays as it is.
@@ -543,6 +591,7 @@ extension RecordWriter {
     let changeCount: Int?
     let historyCount: Int?
     let references: RelationKeeper.State?
+    let numbers: SequenceNumbers
   }
 
   private func begin() throws(StoreError) -> Savepoint {
@@ -550,7 +599,8 @@ extension RecordWriter {
     trees.makeSavepoint()
     depth += 1
     return Savepoint(
-      changeCount: changes?.count, historyCount: history?.count, references: keeper?.state)
+      changeCount: changes?.count, historyCount: history?.count, references: keeper?.state,
+      numbers: numbers)
   }
 
   private func end(_ savepoint: Savepoint, rollingBack: Bool) {
@@ -560,6 +610,7 @@ extension RecordWriter {
     if let count = savepoint.changeCount { changes?.truncate(to: count) } else { changes = nil }
     if let count = savepoint.historyCount { history?.truncate(to: count) }
     if let state = savepoint.references { keeper?.goBack(to: state) }
+    numbers = savepoint.numbers
     if failureDepth > depth { failure = nil }
   }
 }
@@ -697,6 +748,8 @@ final class WriteBuffers: @unchecked Sendable {
   let cutRow = RowWriter()
   /// A record with other derived fields.
   let derivedRow = RowWriter()
+  /// A record with the numbers that sequences have given.
+  let numberedRow = RowWriter()
   fileprivate let newEntry = KeyEncoder()
   fileprivate let oldEntry = KeyEncoder()
 
@@ -705,6 +758,7 @@ final class WriteBuffers: @unchecked Sendable {
     row.trim()
     cutRow.trim()
     derivedRow.trim()
+    numberedRow.trim()
     if old.capacity > 1 << 16 { old = [] }
   }
 }

@@ -492,6 +492,9 @@ extension Field {
   /// Refuses attributes that only a field with values from programs can have.
   fileprivate func refuseWhatIsDerived() throws(DescriptionFault) {
     guard let derivation else { return }
+    guard generation == nil || derivation.sequence != nil else {
+      throw DescriptionFault("it is derived, so a sequence gives it no values; state one of both")
+    }
     let isTime = derivation.kind == .modificationDate
     guard defaultValue == nil, isTime || migrationInfo?.defaultValue == nil else {
       throw DescriptionFault("the store computes it, so it has no default")

@@ -16,6 +16,7 @@ public struct Field: Sendable {
   var migrationInfo: MigrationInfo?
   let userInfo: [String: String]
   let derivation: Derivation?
+  let generation: Generation?
 
   /// - Parameters:
   ///   - primaryKey: True for the primary key, or for each part of it in the order of declaration.
@@ -38,12 +39,13 @@ public struct Field: Sendable {
   ///   - userInfo: Annotations of the program's own, such as `["unit": "kg"]`. They are kept in the schema, where `store.schema`
   ///     and `cambium schema` show them, are in no fingerprint, and may change without a new version of the model.
   ///   - derived: How the store computes the values; nil if the program gives them.
+  ///   - generated: How the store gives a value to a record that has none; nil if the program gives all values.
   public init(
     primaryKey: Bool = false, name: String, type: FieldType, storage: FieldStorage = .inline,
     optional: Bool = false, property: String? = nil, unique: Bool = false, indexed: Bool = false,
     default: FieldValue? = nil, validation: [FieldRule] = [], modifier: String? = nil,
     migrationInfo: MigrationInfo? = nil, userInfo: [String: String] = [:],
-    derived derivation: Derivation? = nil
+    derived derivation: Derivation? = nil, generated generation: Generation? = nil
   ) {
     self.name = name
     self.type = type
@@ -58,7 +60,8 @@ public struct Field: Sendable {
     self.modifier = modifier
     self.migrationInfo = migrationInfo
     self.userInfo = userInfo
-    self.derivation = derivation
+    self.derivation = derivation ?? generation.map { Derivation($0) }
+    self.generation = generation
   }
 
   /// Creates a field with a default that is a Swift value: of an enum, or of a type that a codec encodes.

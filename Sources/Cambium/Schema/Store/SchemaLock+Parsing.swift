@@ -249,6 +249,10 @@ extension LockParser {
       throw line.fault("there is no such derivation")
     }
     var derivation = DerivationSchema(kind)
+    if kind == .sequence {
+      derivation.sequence = try sequence(&line)
+      return derivation
+    }
     if line.take("over") {
       (derivation.related, derivation.reference) = try path(&line)
     }
@@ -256,6 +260,18 @@ extension LockParser {
     let field = try line.text("a field's name")
     if kind == .count { derivation.reference = field } else { derivation.source = field }
     return derivation
+  }
+
+  /// Reads the rest of a sequence: `from 1000 by 10 without gaps`, or any part of it.
+  private static func sequence(_ line: inout LockLine) throws(SchemaLockError) -> SequenceSchema {
+    var sequence = SequenceSchema()
+    if line.take("from") { sequence.first = Int64(try line.integer("the first number")) }
+    if line.take("by") { sequence.step = Int64(try line.integer("a step")) }
+    if line.take("without") {
+      guard line.take("gaps") else { throw line.fault("it is “without gaps”") }
+      sequence.hasNoGaps = true
+    }
+    return sequence
   }
 
   /// Reads a record and a field of it.

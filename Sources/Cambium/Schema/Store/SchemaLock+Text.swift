@@ -99,6 +99,7 @@ extension ReferenceSchema {
 
 extension DerivationSchema {
   fileprivate var lockText: String {
+    if let sequence { return "\(sequence)" }
     let over = related.map { " over " + "\($0).\(reference ?? "")".lockName }
     let of = over == nil ? source ?? reference : source
     return "\(kind)" + (over ?? "") + (of.map { " of " + $0.lockName } ?? "")

@@ -157,6 +157,7 @@ private struct SwiftDescription {
       + argument("migrationInfo", stated?.migrationInfo)
       + argument("userInfo", field.userInfo.swift)
       + argument("derived", field.declaredDerivation(in: record)?.swift)
+      + argument("generated", field.derivation?.sequence?.swift)
   }
 
   private func statement(_ index: IndexSchema, in kind: FieldSchema?) -> String {
@@ -266,7 +267,9 @@ extension [String: String] {
 }
 
 extension Derivation {
-  fileprivate var swift: String {
+  /// Nil for a sequence.
+  fileprivate var swift: String? {
+    if sequence != nil { return nil }
     let arguments = [relation.map { "of: \($0.quoted)" }, field?.quoted].compactMap(\.self)
     return ".\(kind)" + (arguments.isEmpty ? "" : "(\(arguments.joined(separator: ", ")))")
   }

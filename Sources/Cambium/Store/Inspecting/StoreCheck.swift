@@ -74,7 +74,7 @@ extension PersistentStore {
 
 extension StoreSnapshot {
   /// Checks every record and every index entry, and returns the faults: records that cannot be read or lack index entries,
-  /// entries without a record, checked references that lead nowhere, derived fields with other values, blobs about which map, rows and files disagree, metadata that is not JSON, and the first
+  /// entries without a record, checked references that lead nowhere, derived fields with other values, damaged numbers of sequences, blobs about which map, rows and files disagree, metadata that is not JSON, and the first
   /// fault of the history.
   ///
   /// - Parameters:
@@ -120,6 +120,7 @@ extension StoreSnapshot {
       guard case .corrupt = error else { throw error }
       note([error])
     }
+    note(try SequenceCheck.faults(in: trees, entities.sequences))
     note(try MetadataCheck.faults(in: trees, entities.metadata))
     if case .failure(let fault) = try MigrationMark.found(in: trees, entities.migration) {
       note([fault])
