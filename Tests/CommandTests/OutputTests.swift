@@ -173,7 +173,18 @@ import Testing
       let command = try Command.run(query + wrong)
       #expect(command.status == 2 && command.error.contains(wrong[1]), "\(command)")
     }
-    #expect(try Command.run(query + ["--group", "count", "--limit", "1"]).status == 2)
+    #expect(
+      try shown("--group", "prefix(name, 1), count", "--max", "id * 2", "--csv").first
+        == #""prefix(name, 1)",count,count(),max(id * 2)"#)
+    #expect(
+      try shown("--group", "count", "--sum", "id", "--sort", "-sum(id)", "--limit", "1", "--json")
+        == [#"{"count":0,"count()":3,"sum(id)":6}"#])
+    #expect(
+      try shown("--sort", "-(id % 2)", "--fields", "id", "--csv").dropFirst() == [
+        "1", "3", "2", "4",
+      ])
+    #expect(try Command.run(query + ["--group", "count", "--sort", "count"]).status != 0)
+    #expect(try Command.run(query + ["--group", "count", "--after", "1"]).status == 2)
   }
 
   @Test func `a query begins after a primary key`() throws {

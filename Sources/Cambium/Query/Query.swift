@@ -135,10 +135,10 @@ extension Query {
 // MARK: - Order
 
 extension Query {
-  /// A property by which records are sorted: nil first, false before true, strings by their UTF-8 bytes, NaN after all
-  /// numbers.
+  /// A property, or a value computed of properties, by which records are sorted: nil first, false before true, strings by
+  /// their UTF-8 bytes, NaN after all numbers.
   public struct Order: Hashable, Sendable {
-    @usableFromInline let property: PropertyReference
+    @usableFromInline let value: PropertyExpression
     let isDescending: Bool
     /// True if strings are sorted by Unicode's simple case folding of them.
     let isCaseInsensitive: Bool
@@ -155,18 +155,31 @@ extension Query {
       _ property: PropertyReference, isDescending: Bool, isCaseInsensitive: Bool,
       collation: Collation?
     ) {
-      self.property = property
+      self.init(
+        .property(property), isDescending: isDescending, isCaseInsensitive: isCaseInsensitive,
+        collation: collation)
+    }
+
+    @usableFromInline
+    init(_ value: PropertyExpression, isDescending: Bool) {
+      self.init(value, isDescending: isDescending, isCaseInsensitive: false, collation: nil)
+    }
+
+    init(
+      _ value: PropertyExpression, isDescending: Bool, isCaseInsensitive: Bool,
+      collation: Collation?
+    ) {
+      self.value = value
       self.isDescending = isDescending
       self.isCaseInsensitive = isCaseInsensitive
       self.collation = collation
     }
 
-    /// Creates an order by a property of one by its name, such as `address.street`. A name without a property is an error when
-    /// the query is run.
+    /// Creates an order by properties of one by their names, such as `address.street`. A name without a property is an error
+    /// when the query is run.
     public init(_ order: FieldOrder) {
       self.init(
-        PropertyPaths.of(Subject.self).reference(to: order.field)
-          ?? PropertyReference(path: order.field),
+        PropertyExpression(order.value, by: NamedProperties(of: Subject.self)),
         isDescending: order.isDescending, isCaseInsensitive: order.isCaseInsensitive,
         collation: order.collation)
     }
@@ -186,6 +199,28 @@ extension Query {
       _ field: KeyPath<Subject, Value>, caseInsensitive: Bool = false
     ) -> Order {
       Order(PropertyReference(field), isDescending: true, isCaseInsensitive: caseInsensitive)
+    }
+
+    /// Sorts from the lowest to the highest of the values that a closure computes of the fields:
+    /// `.ascending { $0.price * $0.quantity }`, `.ascending { $0[Author.books].count() }`. Null comes first.
+    ///
+    /// - Complexity: All records of the query are found, and the value is computed for each. With a limit, only the keys of so
+    ///   many are kept.
+    @inlinable @_disfavoredOverload
+    public static func ascending<Operand: FieldOperand>(
+      _ value: (Fields<Subject>) -> Operand
+    ) -> Order where Operand.Subject == Subject, Operand.Value: OrderedFieldValue {
+      Order(value(Fields()).computed.tree, isDescending: false)
+    }
+
+    /// Sorts from the highest to the lowest of the values that a closure computes of the fields. Null comes last.
+    ///
+    /// - Complexity: as `ascending(_:)` of a closure.
+    @inlinable @_disfavoredOverload
+    public static func descending<Operand: FieldOperand>(
+      _ value: (Fields<Subject>) -> Operand
+    ) -> Order where Operand.Subject == Subject, Operand.Value: OrderedFieldValue {
+      Order(value(Fields()).computed.tree, isDescending: true)
     }
 
     /// Sorts strings by a collation, from the first to the last: `.ascending(\.name, collation: .german)`.
@@ -244,7 +279,7 @@ extension Query.Order {
     in type: RecordType<Subject>, _ entities: Entities
   ) throws(StoreError) -> FieldOrder {
     FieldOrder(
-      field: try StoredNames(type, entities).name(of: property), isDescending: isDescending,
+      try value.fields(in: type, entities), isDescending: isDescending,
       isCaseInsensitive: isCaseInsensitive, collation: collation)
   }
 }
@@ -292,6 +327,24 @@ extension Query: Codable {
   }
 }
 
+extension Query.Order {
+  private static func value(
+    in container: KeyedDecodingContainer<CodingKeys>
+  ) throws -> PropertyExpression {
+    guard let text = try container.decodeIfPresent(String.self, forKey: .expression) else {
+      let path = try container.decode(String.self, forKey: .property)
+      return PropertyExpression(.field(path), by: NamedProperties(of: Subject.self))
+    }
+    do {
+      return PropertyExpression(
+        try FieldExpression(parsing: text), by: NamedProperties(of: Subject.self))
+    } catch {
+      throw DecodingError.dataCorruptedError(
+        forKey: .expression, in: container, debugDescription: "\(error)")
+    }
+  }
+}
+
 /// A query as it is encoded. Empty parts are left out.
 struct CodedQuery<ConditionForm: Codable, OrderForm: Codable>: Codable {
   var condition: ConditionForm?
@@ -314,23 +367,22 @@ struct CodedQuery<ConditionForm: Codable, OrderForm: Codable>: Codable {
 extension Query.Order: CustomStringConvertible {
   /// The order as text, with the property's name: `name descending`.
   public var description: String {
-    let path = PropertyPaths.of(Subject.self).path(of: property) ?? "offset \(property.offset)"
-    return path + (isDescending ? " descending" : "") + (isCaseInsensitive ? " [c]" : "")
+    value.text(of: Subject.self) + (isDescending ? " descending" : "")
+      + (isCaseInsensitive ? " [c]" : "")
       + (collation.map { " by \($0)" } ?? "")
   }
 }
 
 extension Query.Order: Codable {
   private enum CodingKeys: String, CodingKey {
-    case property, isDescending, isCaseInsensitive, collation
+    case property, expression, isDescending, isCaseInsensitive, collation
   }
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    let path = try container.decode(String.self, forKey: .property)
     // A name that is no property's is noticed when the query is checked.
     self.init(
-      PropertyPaths.of(Subject.self).reference(to: path) ?? PropertyReference(path: path),
+      try Self.value(in: container),
       isDescending: try container.decodeIfPresent(Bool.self, forKey: .isDescending) ?? false,
       isCaseInsensitive:
         try container.decodeIfPresent(Bool.self, forKey: .isCaseInsensitive) ?? false,
@@ -339,11 +391,19 @@ extension Query.Order: Codable {
 
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    guard let path = PropertyPaths.of(Subject.self).path(of: property) else {
-      throw EncodingError.invalidValue(
-        self, .init(codingPath: encoder.codingPath, debugDescription: "It has no name."))
+    if let property = value.property {
+      guard let path = PropertyPaths.of(Subject.self).path(of: property) else {
+        throw EncodingError.invalidValue(
+          self, .init(codingPath: encoder.codingPath, debugDescription: "It has no name."))
+      }
+      try container.encode(path, forKey: .property)
+    } else {
+      guard !value.isTooDeep else {
+        throw EncodingError.invalidValue(
+          self, .init(codingPath: encoder.codingPath, debugDescription: "It is nested too deep."))
+      }
+      try container.encode(value.text(of: Subject.self), forKey: .expression)
     }
-    try container.encode(path, forKey: .property)
     if isDescending { try container.encode(true, forKey: .isDescending) }
     if isCaseInsensitive { try container.encode(true, forKey: .isCaseInsensitive) }
     try container.encodeIfPresent(collation.map { CodedCollation($0) }, forKey: .collation)
@@ -442,9 +502,10 @@ struct FieldQuery: Hashable, Sendable {
   }
 }
 
-/// A field by which records are sorted, by its stored name: null first, strings by their UTF-8 bytes, NaN last.
+/// A value by which records are sorted: a field, by its stored name, or an expression of fields. Null is first, strings are
+/// sorted by their UTF-8 bytes, NaN is last.
 public struct FieldOrder: Hashable, Sendable {
-  let field: String
+  let value: FieldExpression
   /// True if the whole order is reversed.
   let isDescending: Bool
   /// True if strings are sorted by Unicode's simple lowercase mapping of them.
@@ -456,9 +517,28 @@ public struct FieldOrder: Hashable, Sendable {
     field: String, isDescending: Bool = false, isCaseInsensitive: Bool = false,
     collation: Collation? = nil
   ) {
-    self.field = field
+    self.init(
+      .field(field), isDescending: isDescending, isCaseInsensitive: isCaseInsensitive,
+      collation: collation)
+  }
+
+  /// Creates the order of an expression, such as `try FieldExpression(parsing: "books.count()")`.
+  public init(_ expression: FieldExpression, isDescending: Bool = false) {
+    self.init(
+      expression, isDescending: isDescending, isCaseInsensitive: false, collation: nil)
+  }
+
+  init(
+    _ value: FieldExpression, isDescending: Bool, isCaseInsensitive: Bool, collation: Collation?
+  ) {
+    self.value = value
     self.isDescending = isDescending
     self.isCaseInsensitive = isCaseInsensitive
     self.collation = collation
+  }
+
+  /// The name of the field; nil for an expression.
+  var field: String? {
+    if case .field(let name) = value { name } else { nil }
   }
 }

@@ -109,6 +109,7 @@ extension FieldExpression: CustomStringConvertible {
     case .negated(let operand): "-(\(operand.text))"
     case .length(let operand): "length(\(operand.text))"
     case .lowercased(let operand): "lowercased(\(operand.text))"
+    case .function(let function, let operand): function.text(of: operand.text)
     case .coalesced(let one, let other): "(\(one.text) ?? \(other.text))"
     case .count(let relation, let condition):
       "\(relation.asPath).count(\(condition == .and([]) ? "" : condition.text))"

@@ -56,8 +56,10 @@ public enum FieldComparison: Hashable, Sendable, CaseIterable {
 
 /// A value computed of a record's fields. `Field` is how they are named: `FieldExpression` has their stored names.
 ///
-/// A computation with null is null, and so is one without a result: a division by zero, an integer beyond 128 bits, a
-/// double or decimal that is not finite. Nothing traps.
+/// A computation with null is null. In a condition, so is one without a result: a division by zero, an integer beyond 128
+/// bits, a double or decimal that is not finite. Where values are returned, summed up, grouped or sorted by, it is an error,
+/// and so is a sum or product of decimals that 38 digits do not hold. Quotients of decimals are rounded to 38 digits.
+/// Nothing traps.
 public enum ExpressionTree<Field: Hashable & Sendable>: Hashable, Sendable {
   case field(Field)
   case value(FieldValue)
@@ -69,6 +71,8 @@ public enum ExpressionTree<Field: Hashable & Sendable>: Hashable, Sendable {
   indirect case length(ExpressionTree)
   /// A string in lowercase, by Unicode's simple mapping of each scalar.
   indirect case lowercased(ExpressionTree)
+  /// A function of a value.
+  indirect case function(FieldFunction, ExpressionTree)
   /// The first value, or the second if the first is null.
   indirect case coalesced(ExpressionTree, ExpressionTree)
   /// The number of records at the other end of a relation that meet a condition.
@@ -148,9 +152,12 @@ extension ConditionTree {
 
 extension ExpressionTree {
   /// Returns true if it is nested over so many levels deep, or has too many parts.
-  func isDeeper(than limit: Int) -> Bool {
+  func isDeeper(than limit: Int) -> Bool { depth(upTo: limit + 1) > limit }
+
+  /// Returns the number of levels to which it is nested; `limit` if there are more, or too many parts.
+  func depth(upTo limit: Int) -> Int {
     var partCount = 0
-    return depth(upTo: limit + 1, &partCount) > limit
+    return depth(upTo: limit, &partCount)
   }
 
   fileprivate func depth(upTo limit: Int, _ partCount: inout Int) -> Int {
@@ -162,7 +169,8 @@ extension ExpressionTree {
     case .arithmetic(let one, _, let other), .coalesced(let one, let other):
       let depth = one.depth(upTo: rest, &partCount)
       return 1 + max(depth, other.depth(upTo: rest, &partCount))
-    case .negated(let operand), .length(let operand), .lowercased(let operand):
+    case .negated(let operand), .length(let operand), .lowercased(let operand),
+      .function(_, let operand):
       return 1 + operand.depth(upTo: rest, &partCount)
     case .count(relation: _, where: let condition):
       return 1 + condition.depth(upTo: rest, &partCount)
@@ -245,6 +253,8 @@ extension ExpressionTree {
     case .negated(let operand): return .negated(try operand.named(by: names))
     case .length(let operand): return .length(try operand.named(by: names))
     case .lowercased(let operand): return .lowercased(try operand.named(by: names))
+    case .function(let function, let operand):
+      return .function(function, try operand.named(by: names))
     case .count(let field, let condition):
       let relation = try names.relation(field)
       return .count(relation: relation.name, where: try condition.named(by: relation.fields))

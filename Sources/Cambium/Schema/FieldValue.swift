@@ -43,7 +43,10 @@ public protocol FieldValueConvertible: Sendable {
 }
 
 /// A value of a type with an order: conditions can compare it as lower or higher.
-public protocol OrderedFieldValue: FieldValueConvertible {}
+public protocol OrderedFieldValue: FieldValueConvertible {
+  /// The type of values that are not null: of an optional, the wrapped one.
+  associatedtype Present: FieldValueConvertible = Self
+}
 
 /// A number: conditions can compute with it, and queries sum it up.
 public protocol FieldNumber: OrderedFieldValue {
@@ -267,7 +270,9 @@ extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {
   @inlinable public var fieldValue: FieldValue { map(\.fieldValue) ?? .null }
 }
 
-extension Optional: OrderedFieldValue where Wrapped: OrderedFieldValue {}
+extension Optional: OrderedFieldValue where Wrapped: OrderedFieldValue {
+  public typealias Present = Wrapped.Present
+}
 extension Optional: MeasuredFieldValue where Wrapped: MeasuredFieldValue {}
 extension Optional: FieldText where Wrapped: FieldText {}
 extension Optional: FieldNumber where Wrapped: FieldNumber {

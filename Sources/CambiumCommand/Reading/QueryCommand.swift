@@ -13,13 +13,15 @@ struct QueryCommand: ParsableCommand {
       --including shows related records of the same state. In JSON they replace their keys: an object or null for a \
       reference, an array for a list or an inverse. In a table they are lines below each record.
 
-      --group shows a line for each group of records with the same values in some fields, and how many they are; --sum \
-      adds up a field, of each group or of all records.
+      --group shows a line for each group of records with the same values of some fields or expressions, and how many \
+      they are; --sum, --average, --min, --max and --distinct compute values of each group, or of all records. --sort \
+      names such a column.
 
       For the next page, repeat the query with --after and the primary key of the last record.
 
       Example: cambium query people.cambium Person 'age >= 18' --sort -age --limit 10
       Example: cambium query orders.cambium Order 'paid == true' --group customer --sum total
+      Example: cambium query orders.cambium Line --group 'month(order.date)' --sum 'price * count' --sort '-sum(price * count)' --limit 10
       """)
 
   @OptionGroup var arguments: StoreArguments
@@ -33,7 +35,7 @@ struct QueryCommand: ParsableCommand {
   @Option(
     parsing: .unconditionalSingleValue,
     help:
-      "A field to sort by; with - before it, in descending order. May be repeated."
+      "A field or expression to sort by; with - before it, in descending order. May be repeated."
   )
   var sort: [String] = []
 
@@ -66,11 +68,23 @@ struct QueryCommand: ParsableCommand {
   @Flag(help: "Only print the number of records.")
   var count = false
 
-  @Option(help: "The fields to group by, separated by commas.")
+  @Option(help: "The fields and expressions to group by, separated by commas.")
   var group: String?
 
-  @Option(help: "The fields whose sums to show, separated by commas.")
+  @Option(help: "The fields and expressions whose sums to show, separated by commas.")
   var sum: String?
+
+  @Option(help: "Those whose averages to show.")
+  var average: String?
+
+  @Option(help: "Those whose lowest values to show.")
+  var min: String?
+
+  @Option(help: "Those whose highest values to show.")
+  var max: String?
+
+  @Option(help: "Those whose numbers of different values to show.")
+  var distinct: String?
 
   @Flag(help: "Only explain how the records are found.")
   var explain = false
@@ -86,14 +100,17 @@ struct QueryCommand: ParsableCommand {
     if count && !after.isEmpty {
       throw ValidationError("--count counts all records, also those before --after.")
     }
-    let isOfRecords =
-      !sort.isEmpty || limit != nil || offset != 0 || !after.isEmpty || including != nil
-      || fields != nil || count || explain
-    if group != nil || sum != nil, isOfRecords {
+    let isOfRecords = !after.isEmpty || including != nil || fields != nil || count || explain
+    if isGrouped, isOfRecords {
       throw ValidationError(
-        "--group and --sum show all groups, sorted by their fields: only a condition, --csv and --json go with them."
+        "Groups have no records to show: only a condition, --sort, --limit, --offset, --csv and --json go with them."
       )
     }
+  }
+
+  /// True if groups are shown, or values of all records.
+  private var isGrouped: Bool {
+    [group, sum, average, min, max, distinct].contains { $0 != nil }
   }
 
   func run() throws {
@@ -101,8 +118,8 @@ struct QueryCommand: ParsableCommand {
     let snapshot = try arguments.snapshot()
     let record = try snapshot.schema.type(named: type)
     let shape = RecordShape(record)
-    if group != nil || sum != nil { return try writeGroups(of: snapshot, where: parsed) }
-    let order = sort.map { FieldOrder(argument: $0) }
+    if isGrouped { return try writeGroups(of: snapshot, where: parsed) }
+    let order = try sort.map { try FieldOrder(argument: $0) }
     let after = after.isEmpty ? nil : try shape.keyValues(after)
     let relations = try including.map {
       try IncludedRelation.relations($0, of: record, in: snapshot.schema)
@@ -138,20 +155,44 @@ struct QueryCommand: ParsableCommand {
   private func writeGroups(
     of snapshot: StoreSnapshot, where condition: FieldCondition?
   ) throws {
-    let fields = [group, sum].map { list in
-      (list ?? "").split(separator: ",").map { String($0.drop { $0 == " " }) }
+    let keys = (group ?? "").listed
+    var names = keys + ["count()"]
+    var aggregates: [FieldAggregate] = [.count]
+    let asked: [(name: String, kind: AggregateKind, values: String?)] = [
+      ("sum", .sum, sum), ("average", .average, average), ("min", .lowest, min),
+      ("max", .highest, max), ("distinct", .distinct, distinct),
+    ]
+    for (name, kind, values) in asked {
+      for value in (values ?? "").listed {
+        names.append("\(name)(\(value))")
+        aggregates.append(FieldAggregate(kind, try FieldExpression(parsing: value)))
+      }
     }
     let groups = try snapshot.group(
-      record: type, where: condition, by: fields[0], summing: fields[1])
-    let names = fields[0] + ["count()"] + fields[1].map { "sum(\($0))" }
+      record: type, where: condition, by: try keys.map { try FieldExpression(parsing: $0) },
+      computing: aggregates, sortedBy: try groupOrder(Array(names.dropFirst(keys.count))),
+      limit: limit, offset: offset)
     var output = RecordOutput(form, names.map { FieldShape(computed: $0) })
     for group in groups {
-      let values = group.key + [.integer(Int64(group.count))] + group.values
-      let cells = Dictionary(zip(names, values), uniquingKeysWith: { first, _ in first })
+      let cells = Dictionary(zip(names, group.key + group.value), uniquingKeysWith: { $1 })
       try output.add(
         ShownRecord(record: DynamicRecord(name: type, fields: RecordFields(cells))))
     }
     output.finish("group")
+  }
+
+  /// Returns the order by columns, of which the names are given.
+  private func groupOrder(
+    _ columns: [String]
+  ) throws -> [(aggregate: Int, isDescending: Bool)] {
+    try sort.map { text in
+      let isDescending = text.hasPrefix("-")
+      let name = isDescending ? String(text.dropFirst()) : text
+      guard let place = columns.firstIndex(of: name) else {
+        throw CommandFailure.unknown("column", name, in: "groups", known: columns)
+      }
+      return (place, isDescending)
+    }
   }
 
   /// The number of records whose related records are looked up together.
@@ -173,10 +214,38 @@ struct QueryCommand: ParsableCommand {
 }
 
 extension FieldOrder {
-  /// "name", or "-name".
-  fileprivate init(argument: String) {
+  /// Creates the order of "name", or of "-name".
+  fileprivate init(argument: String) throws(ConditionSyntaxError) {
     let isDescending = argument.hasPrefix("-")
-    self.init(
-      field: isDescending ? String(argument.dropFirst()) : argument, isDescending: isDescending)
+    let text = isDescending ? String(argument.dropFirst()) : argument
+    // An expression has something that no plain name has.
+    guard text.contains(where: { "(+*/".contains($0) }) else {
+      self.init(field: text, isDescending: isDescending)
+      return
+    }
+    self.init(try FieldExpression(parsing: text), isDescending: isDescending)
+  }
+}
+
+extension String {
+  /// The parts between commas, but for commas in parentheses, brackets or quotes.
+  fileprivate var listed: [String] {
+    var parts: [String] = []
+    var part = ""
+    var depth = 0
+    var isQuoted = false
+    for character in self {
+      if character == "\"" { isQuoted.toggle() }
+      if !isQuoted, "([{".contains(character) { depth += 1 }
+      if !isQuoted, ")]}".contains(character) { depth -= 1 }
+      if character == ",", !isQuoted, depth == 0 {
+        parts.append(part)
+        part = ""
+      } else if !(character == " " && part.isEmpty) {
+        part.append(character)
+      }
+    }
+    if !part.isEmpty { parts.append(part) }
+    return parts
   }
 }

@@ -56,6 +56,20 @@ private struct Asking {
       Extremes.attempt { _ = try JSONDecoder().decode(Condition<Measured>.self, from: json) }
     }
   }
+
+  /// Asks for a value in each way that returns it, or sorts or groups by it.
+  func value<Value: FieldNumber>(_ value: ComputedField<Measured, Value>) {
+    let all = Query<Measured>()
+    Extremes.attempt { _ = try store.select(from: all) { _ in value } }
+    Extremes.attempt { _ = try store.sum(of: all) { _ in value } }
+    Extremes.attempt { _ = try store.average(of: all) { _ in value } }
+    Extremes.attempt { _ = try store.max(of: all) { _ in value } }
+    Extremes.attempt { _ = try store.fetch(all.sorted(by: .descending { _ in value })) }
+    Extremes.attempt {
+      _ = try store.fetch(
+        all.grouped { _ in value }.computing(.countDistinct { _ in value }, .sum { _ in value }))
+    }
+  }
 }
 
 /// The operators that compare, on each kind of operand.
@@ -128,6 +142,18 @@ private enum Computing {
     case .times: one * value
     case .divided: one / value
     case .remainder: one % value
+    }
+  }
+
+  func first<Value: FieldNumber>(
+    _ value: Value, _ other: some FieldOperand<Measured, Value>
+  ) -> ComputedField<Measured, Value> {
+    switch self {
+    case .plus: value + other
+    case .minus: value - other
+    case .times: value * other
+    case .divided: value / other
+    case .remainder: other % value
     }
   }
 
@@ -216,6 +242,9 @@ extension ExtremeCalls {
       let field = Fields<Measured>()[dynamicMember: path]
       for value in values {
         ask(operation.constant(field, value) < field)
+        ask(operation.first(value, field) < field)
+        ask.value(operation.constant(field, value))
+        ask.value(operation.both(field, field))
         ask(operation.both(field, ComputedField(constant: value)) == value)
         for other in values {
           ask(operation.constant(ComputedField(constant: other), value) > other)
@@ -295,6 +324,30 @@ extension ExtremeCalls {
         for _ in 0..<deepest { nested = -nested }
         ask(nested == 1)
       },
+      "FieldOperand.bucket(of:)": { _ in
+        let (ask, fields) = (try Asking(), Fields<Measured>())
+        for number in Extremes.numbers {
+          ask(fields.time.bucket(of: number) < .distantFuture)
+          ask(fields.weight.bucket(of: number) < 1)
+          ask.value(fields.weight.bucket(of: number))
+        }
+        for number in Extremes.integers {
+          ask.value(fields.id.bucket(of: number))
+          ask.value(fields.count.bucket(of: number))
+          ask.value(fields.price.bucket(of: Decimal(number)))
+        }
+      },
+      "FieldOperand.prefix(_:)": { _ in
+        let (ask, fields) = (try Asking(), Fields<Measured>())
+        for number in Extremes.integers { ask(fields.text.prefix(number) == "") }
+      },
+      "UTCOffset.minutes(_:)": { _ in
+        let (ask, fields) = (try Asking(), Fields<Measured>())
+        for number in Extremes.integers {
+          ask(fields.time.hour(in: .minutes(number)) == 1)
+          ask.value(fields.time.year(in: .minutes(number)))
+        }
+      },
       "FieldOperand.+(one:seconds:)": { _ in
         let ask = try Asking()
         for seconds in Extremes.numbers {
@@ -366,6 +419,9 @@ extension ExtremeCalls {
     ]
     for (name, operation) in computing {
       calls["FieldOperand.\(name)(one:value:)"] = { _ in try Self.computing(operation) }
+      if operation != .remainder {
+        calls["FieldOperand.\(name)(value:other:)"] = { _ in try Self.computing(operation) }
+      }
       calls["FieldOperand.\(name)(one:other:)"] = { _ in
         try Self.computing(operation)
         let (ask, fields) = (try Asking(), Fields<Measured>())

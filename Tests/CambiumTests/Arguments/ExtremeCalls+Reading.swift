@@ -50,6 +50,28 @@ enum ExtremeCalls {
         ask(extremes, Photo.where(\.id < number).limit(.max).offset(number))
       }
     },
+    "GroupedQuery.limit(_:)": { extremes in
+      for number in Extremes.integers {
+        let groups = Query<Photo>().grouped(by: \.name).limit(number)
+        Extremes.attempt { _ = try extremes.store.fetch(groups) }
+      }
+    },
+    "GroupedQuery.offset(_:)": { extremes in
+      for number in Extremes.integers {
+        let groups = Query<Photo>().grouped(by: \.name).limit(.max).offset(number)
+        Extremes.attempt { _ = try extremes.store.fetch(groups) }
+      }
+    },
+    "FieldExpression.init(parsing:arguments:)": { extremes in
+      for text in Extremes.strings + ["bucket(id, ?)", "prefix(name, ?)", "hour(id, ?)"] {
+        for value in Extremes.values {
+          Extremes.attempt {
+            let expression = try FieldExpression(parsing: text, arguments: [value])
+            _ = try extremes.store.fetch(record: "Photo", sortedBy: [FieldOrder(expression)])
+          }
+        }
+      }
+    },
     "RecordReading.fetch(record:where:sortedBy:limit:offset:after:fields:)": { extremes in
       dynamic(extremes) { name, condition, order, number, fields in
         _ = try extremes.store.fetch(

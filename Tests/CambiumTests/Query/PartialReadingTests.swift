@@ -89,7 +89,7 @@ private struct Mixed: Record, Equatable {
       #expect(try store.select(\.outer, from: query) == all.map(\.outer))
       #expect(try store.select(\.doubled, \.id, from: query).map(\.0) == all.map(\.doubled))
       #expect(try store.select(\.id, from: Mixed.where(\.id > 400)) == Array(401..<500))
-      let groups = try store.group(query, by: \.inner.text, \.outer?.text)
+      let groups = try store.fetch(query.grouped { ($0.inner.text, $0.outer.text) })
       #expect(groups.count == Set(all.map(\.inner.text)).count)
       let days = try store.distinct(\.day, \.small, from: query)
       #expect(days.map(\.0) == Set(all.map(\.day)).sorted())

@@ -169,12 +169,10 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
 
   @Test func `groups have counts, aggregates and conditions of their own, G12`() throws {
     try withAccounts { store, accounts in
-      let groups = try store.group(
-        Query<Account>(where: \.id >= 3), by: \.city, \.isActive,
-        computing: [
-          .sum(\.balance), .max(\.id), .average(\.balance), .min(\.email), .count(\.email),
-        ],
-        having: { $0.key.0 != "Bonn" })
+      let groups = try store.fetch(
+        Account.where(\.id >= 3).grouped { ($0.city, $0.isActive) }
+          .computing(.sum(\.balance), .max(\.id), .average(\.balance), .min(\.email))
+          .having { $0.key.0 != "Bonn" })
       let expected = Dictionary(
         grouping: accounts.filter { $0.id >= 3 && $0.city != "Bonn" },
         by: { [$0.city, "\($0.isActive)"] })
@@ -187,11 +185,10 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
         let members = try #require(expected[[group.key.0, "\(group.key.1)"]])
         #expect(group.count == members.count)
         let sum = members.map(\.balance).reduce(0, +)
-        #expect(group.values[0] == .double(sum))
-        #expect(group.values[1] == .integer(Int64(members.map(\.id).max() ?? 0)))
-        #expect(group.values[2] == .double(sum / Double(members.count)))
-        #expect(group.values[3] == .string(members.compactMap(\.email).min() ?? ""))
-        #expect(group.values[4] == .integer(Int64(members.count)))
+        #expect(group.value.0 == sum)
+        #expect(group.value.1 == members.map(\.id).max())
+        #expect(group.value.2 == sum / Double(members.count))
+        #expect(group.value.3 == members.compactMap(\.email).min())
       }
       #expect(try store.distinct(\.city, from: Query<Account>()) == ["Bonn", "Köln", "Ulm"])
       #expect(try store.distinct(\.city, \.isActive, from: Query<Account>()).count == 6)

@@ -51,15 +51,27 @@ enum RandomCondition {
     func inner(_ random: inout SplitMix64) -> FieldExpression {
       expression(&random, fields, depth: depth - 1)
     }
-    switch random.next() % 6 {
+    switch random.next() % 7 {
     case 0: return .negated(inner(&random))
     case 1: return .length(inner(&random))
     case 2: return .lowercased(inner(&random))
     case 3: return .coalesced(inner(&random), inner(&random))
+    case 4: return .function(function(&random), inner(&random))
     default:
       return .arithmetic(
         inner(&random), FieldArithmetic.allCases.randomElement(using: &random) ?? .plus,
         inner(&random))
+    }
+  }
+
+  static func function(_ random: inout SplitMix64) -> FieldFunction {
+    switch random.next() % 3 {
+    case 0: return .prefix(Int.random(in: 0..<4, using: &random))
+    case 1: return .bucket(of: .integer(Int64.random(in: 1..<100, using: &random)))
+    default:
+      return .part(
+        DatePart.allCases.randomElement(using: &random) ?? .day,
+        in: .minutes(Int.random(in: -720...720, using: &random)))
     }
   }
 

@@ -66,13 +66,12 @@ import Testing
     #expect(try store.min(\.price, of: Query<Sample>()) == 0)
     #expect(try store.max(\.value, of: Sample.where(\.id < 2)) == nil)
     #expect(try store.max(\.value, of: Query<Sample>().limit(3)) == 2)
-    let groups = try store.group(
-      Query<Sample>(), by: \.name, computing: [.min(\.value), .max(\.value), .max(\.price)])
-    #expect(
-      groups.map(\.values)
-        == [
-          [3.0, 3.0, .decimal(3)], [4.0, 4.0, .decimal(4)], [2.0, 2.0, .null],
-        ])
+    let groups = try store.fetch(
+      Query<Sample>().grouped(by: \.name)
+        .computing(.min(\.value), .max(\.value), .max(\.price)))
+    #expect(groups.map { $0.value.0 } == [3, 4, 2])
+    #expect(groups.map { $0.value.1 } == [3, 4, 2])
+    #expect(groups.map { $0.value.2 } == [3, 4, nil])
   }
 
   struct Measure: Record, Equatable {

@@ -63,10 +63,10 @@ final class CambiumQueryEngine: QueryEngine {
       return answer(try store.fetch(Person.self, where: \.level == level))
     case .sum: return QueryAnswer(count: 1, sum: try store.sum(\Person.weight))
     case .group:
-      let groups = try store.group(Query<Person>(), by: \.city, computing: [.sum(\.weight)])
+      let groups = try store.fetch(Query<Person>().grouped(by: \.city).computing(.sum(\.weight)))
       return groups.reduce(into: QueryAnswer()) { answer, group in
         answer.count += group.count
-        if case .double(let sum) = group.values[0] { answer.sum += sum }
+        answer.sum += group.value
       }
     }
   }

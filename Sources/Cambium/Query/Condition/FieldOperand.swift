@@ -10,7 +10,8 @@ public protocol FieldOperand<Subject, Value>: Sendable {
 
 /// A value computed of a record's fields: `$0.price * $0.count`.
 ///
-/// A computation without a result is null: see ``FieldExpression``. Nothing traps.
+/// It is a condition's operand, and a value that queries sort, select, group and sum up by. A computation without a result is
+/// null in a condition, and otherwise an error: see ``ExpressionTree``. Nothing traps.
 public struct ComputedField<Subject: Record, Value>: FieldOperand {
   @usableFromInline let tree: PropertyExpression
 

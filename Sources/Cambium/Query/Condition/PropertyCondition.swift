@@ -282,6 +282,19 @@ struct PropertyExpression: Hashable, Sendable {
     self.init(tree, of: max(one.depth, other.depth))
   }
 
+  /// Creates the expression of the properties that names stand for.
+  init<Naming: FieldNaming>(
+    _ expression: FieldExpression, by names: Naming
+  ) throws(Naming.Failure) where Naming.Field == String, Naming.Name == PropertyReference {
+    let depth = expression.depth(upTo: Self.depthMax + 1)
+    let isTooDeep = depth > Self.depthMax
+    tree = isTooDeep ? .negated(.value(.null)) : try expression.named(by: names)
+    self.depth = isTooDeep ? .max : depth
+  }
+
+  /// True of one that is nested so deep, or has so many parts, that it is refused.
+  var isTooDeep: Bool { depth == .max || tree.isDeeper(than: 10 * Self.depthMax) }
+
   /// The property, if it is one and nothing else.
   var property: PropertyReference? {
     if case .field(let property) = tree { property } else { nil }
@@ -308,4 +321,42 @@ struct PropertyExpression: Hashable, Sendable {
   ) -> PropertyExpression {
     PropertyExpression(.arithmetic(one.tree, operation, other.tree), of: one, other)
   }
+}
+
+extension PropertyExpression {
+  /// Those that are nested too deep are all equal: they are refused, and their parts cannot all be compared.
+  @usableFromInline
+  static func == (one: PropertyExpression, other: PropertyExpression) -> Bool {
+    let isTooDeep = one.isTooDeep
+    return isTooDeep == other.isTooDeep && (isTooDeep || one.tree == other.tree)
+  }
+
+  @usableFromInline
+  func hash(into hasher: inout Hasher) {
+    if !isTooDeep { hasher.combine(tree) }
+  }
+
+  /// Returns the expression of the fields that the properties are stored in.
+  ///
+  /// - Throws: `.invalidQuery` for a property that is not stored, or an expression that is nested too deep.
+  func fields<Subject: Record>(
+    in type: RecordType<Subject>, _ entities: Entities
+  ) throws(StoreError) -> FieldExpression {
+    guard !isTooDeep else {
+      throw .invalidQuery(
+        record: type.record.name, field: nil, reason: "the expression is nested too deep")
+    }
+    return try tree.named(by: StoredNames(type, entities))
+  }
+
+  /// The expression as text, with the properties' names.
+  func text(of type: any Any.Type) -> String {
+    isTooDeep
+      ? "(nested too deep)" : "\(tree.named(by: PropertyNames(paths: PropertyPaths.of(type))))"
+  }
+}
+
+extension ComputedField: CustomStringConvertible {
+  /// The expression as text, with the properties' names: `(price * quantity)`.
+  public var description: String { tree.text(of: Subject.self) }
 }

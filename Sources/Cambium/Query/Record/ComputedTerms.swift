@@ -1,11 +1,19 @@
 internal import FoundationEssentials
 
-/// The computations of a condition on a row: steps that name the steps whose values they use.
+/// Computations on a row: steps that name the steps whose values they use.
 struct ComputedTerms: Sendable {
+  /// True if a computation of numbers without a result, or a sum or product of decimals without an exact one, is an error;
+  /// else it is null, or rounded.
+  let isStrict: Bool
   fileprivate(set) var steps: [ComputedStep] = []
   fileprivate(set) var constants: [ComputedValue] = []
   fileprivate var related: [RelatedValue] = []
+  fileprivate var functions: [ComputedFunction] = []
   fileprivate var comparisons: [Comparison] = []
+
+  init(isStrict: Bool = false) {
+    self.isStrict = isStrict
+  }
 
   fileprivate struct Comparison: Sendable {
     let one: UInt32
@@ -28,7 +36,7 @@ struct ComputedStep: BitwiseCopyable, Sendable {
     case negated, toDouble, toDecimal
     case characters, bytes, elements
     case lowercased, coalesced
-    case related
+    case function, related
   }
 
   init(
@@ -61,6 +69,11 @@ extension ComputedTerms {
   mutating func append(_ value: ComputedValue) -> Int {
     constants.append(value)
     return append(ComputedStep(.constant, constants.count - 1))
+  }
+
+  mutating func append(_ function: ComputedFunction, of step: Int) -> Int {
+    functions.append(function)
+    return append(ComputedStep(.function, step, functions.count - 1))
   }
 
   mutating func append(_ value: RelatedValue) -> Int {
@@ -122,7 +135,8 @@ extension ComputedTerms {
     case .constant: return constants[Int(step.one)]
     case .field: return try field(step, record)
     case .arithmetic(let operation):
-      return try value(step.one, record).combined(try value(step.other, record), operation)
+      return try combined(
+        try value(step.one, record), operation, try value(step.other, record), record)
     case .negated:
       return try value(step.one, record).negated
     case .toDouble:
@@ -136,12 +150,37 @@ extension ComputedTerms {
     case .lowercased:
       guard case .bytes(let bytes) = try value(step.one, record) else { return .null }
       return .bytes(Lowercase.bytes(of: bytes.rawSpan))
+    case .function: return try function(step, record)
     case .related: return try related[Int(step.one)].value(for: record)
     case .coalesced:
       let value = try value(step.one, record)
       if case .null = value { return try self.value(step.other, record) }
       return value
     }
+  }
+
+  /// Combines two values of one kind.
+  ///
+  /// - Throws: `.invalidQuery` if they are numbers without a result and that is an error.
+  func combined(
+    _ one: ComputedValue, _ operation: FieldArithmetic, _ other: ComputedValue, _ record: RowReader
+  ) throws(StoreError) -> ComputedValue {
+    guard isStrict else { return one.combined(other, operation) }
+    let result = one.combined(other, operation, isExact: true)
+    if case .null = result, one.isNumber, other.isNumber {
+      throw record.noResult("\(one) \(operation.sign) \(other)")
+    }
+    return result
+  }
+
+  private func function(
+    _ step: ComputedStep, _ record: RowReader
+  ) throws(StoreError) -> ComputedValue {
+    let operand = try value(step.one, record)
+    if case .null = operand { return .null }
+    if let result = try functions[Int(step.other)].value(of: operand, record) { return result }
+    if isStrict, operand.isNumber { throw record.noResult("a function of \(operand)") }
+    return .null
   }
 
   private func field(_ step: ComputedStep, _ record: RowReader) throws(StoreError) -> ComputedValue
@@ -204,16 +243,46 @@ extension ComputedTerms {
 
 extension RawSpan {
   /// ASCII without a carriage return, which with a line feed would be one character.
-  fileprivate var hasCharacterPerByte: Bool {
+  var hasCharacterPerByte: Bool {
     guard isASCII else { return false }
     for offset in 0..<byteCount where load(offset, as: UInt8.self) == 0x0d { return false }
     return true
   }
 }
 
+extension RowReader {
+  /// The error of a computation without a result where that has to be one.
+  fileprivate func noResult(_ computation: String) -> StoreError {
+    .invalidQuery(
+      record: layout.record.name, field: nil,
+      reason: "\(computation) has no result, or none that is exact, for \(layout.text(ofKey: key))")
+  }
+}
+
 // MARK: - Arithmetic
 
-extension ComputedValue {
+extension ComputedValue: CustomStringConvertible {
+  /// For errors.
+  var description: String {
+    switch self {
+    case .null: "null"
+    case .integer(let value): "\(value)"
+    case .double(let value): "\(value)"
+    case .decimal(let value): "\(value.decimal)"
+    case .bytes: "a value"
+    }
+  }
+
+  /// True of numbers, and of dates, that are finite.
+  var isNumber: Bool {
+    switch self {
+    case .integer: true
+    case .double(let value): value.isFinite
+    case .decimal(let value): !value.isNaN
+    case .null, .bytes: false
+    }
+  }
+
   /// A constant, or a value of a key. Arrays, composites and blobs are null.
   init(_ value: FieldValue) {
     switch value {
@@ -258,11 +327,16 @@ extension ComputedValue {
   }
 
   /// Combines two values of one kind; earlier steps have made them so.
-  func combined(_ other: ComputedValue, _ operation: FieldArithmetic) -> ComputedValue {
+  ///
+  /// - Parameter isExact: True if a sum or product of decimals that would have to be rounded is none.
+  func combined(
+    _ other: ComputedValue, _ operation: FieldArithmetic, isExact: Bool = false
+  ) -> ComputedValue {
     switch (self, other) {
     case (.integer(let one), .integer(let other)): Self.combined(one, other, operation)
     case (.double(let one), .double(let other)): Self.combined(one, other, operation)
-    case (.decimal(let one), .decimal(let other)): Self.combined(one, other, operation)
+    case (.decimal(let one), .decimal(let other)):
+      Self.combined(one, other, operation, isExact: isExact)
     default: .null
     }
   }
@@ -296,14 +370,14 @@ extension ComputedValue {
   }
 
   private static func combined(
-    _ one: DecimalParts, _ other: DecimalParts, _ operation: FieldArithmetic
+    _ one: DecimalParts, _ other: DecimalParts, _ operation: FieldArithmetic, isExact: Bool
   ) -> ComputedValue {
     guard !one.isNaN, !other.isNaN else { return .null }
     let result: DecimalParts? =
       switch operation {
-      case .plus: .sum(one, other)
-      case .minus: .sum(one, other.negated)
-      case .times: .product(one, other)
+      case .plus: .sum(one, other, isExact: isExact)
+      case .minus: .sum(one, other.negated, isExact: isExact)
+      case .times: .product(one, other, isExact: isExact)
       case .divided: .quotient(one, other)
       case .remainder: nil
       }

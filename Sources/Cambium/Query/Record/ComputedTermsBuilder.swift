@@ -1,15 +1,16 @@
 internal import FoundationEssentials
 
+/// The kind of the values of an expression.
+enum ComputedKind: Sendable, BitwiseCopyable {
+  case null, boolean, integer, double, decimal, date, string, url, data, uuid
+}
+
 /// The result of an expression, as far as it is known before there is a row.
 private struct Operand {
   var step: Int
-  var kind: Kind
+  var kind: ComputedKind
   /// The value of a constant, which takes the type with which it is compared.
   var literal: FieldValue?
-
-  enum Kind {
-    case null, boolean, integer, double, decimal, date, string, url, data, uuid
-  }
 }
 
 extension ComputedTerms {
@@ -31,6 +32,17 @@ extension ComputedTerms {
     }
     self = builder.terms
     return append(one.step, comparison, other.step)
+  }
+
+  /// - Returns: The step that has the value of the expression, and the kind of its values.
+  /// - Throws: `.invalidQuery` if the record has no such field, or its value cannot be computed so.
+  mutating func add(
+    _ expression: FieldExpression, in layout: RowLayout, _ scope: RelatedScope
+  ) throws(StoreError) -> (step: UInt32, kind: ComputedKind) {
+    var builder = ComputedBuilder(terms: self, layout: layout, scope: scope)
+    let operand = try builder.add(expression, depth: RowConditionBuilder.depthMax)
+    self = builder.terms
+    return (UInt32(operand.step), operand.kind)
   }
 }
 
@@ -69,6 +81,8 @@ private struct ComputedBuilder {
         throw refusal(expression.firstField, "\(operand) is no string")
       }
       return Operand(step: terms.append(ComputedStep(.lowercased, text.step)), kind: text.kind)
+    case .function(let function, let operand):
+      return try add(function, try add(operand, depth: depth - 1), expression)
     case .coalesced(let one, let other):
       let operands = (try add(one, depth: depth - 1), try add(other, depth: depth - 1))
       guard let (one, other) = unified(operands.0, operands.1) else {
@@ -85,7 +99,8 @@ private struct ComputedBuilder {
       guard let scope else { throw layout.refusal(ofRelation: relation) }
       let rows = try rows(relation, condition)
       let other = rows.other.layout
-      var inner = ComputedBuilder(terms: ComputedTerms(), layout: other, scope: scope.nested)
+      var inner = ComputedBuilder(
+        terms: ComputedTerms(isStrict: terms.isStrict), layout: other, scope: scope.nested)
       let operand = try inner.add(expression, depth: depth - 1)
       guard aggregate != .sum || operand.kind.zero != nil else {
         throw refusal(expression.firstField, "\(expression) has no sum")
@@ -95,6 +110,28 @@ private struct ComputedBuilder {
         in: scope)
       return Operand(step: terms.append(value), kind: operand.kind)
     }
+  }
+
+  private mutating func add(
+    _ function: FieldFunction, _ operand: Operand, _ expression: FieldExpression
+  ) throws(StoreError) -> Operand {
+    let computed: (function: ComputedFunction, kind: ComputedKind)? =
+      switch (function, operand.kind) {
+      case (.part(let part, in: let offset), .date) where offset.isValid:
+        (function: .part(part, offset), kind: .integer)
+      case (.prefix(let count), .string) where count >= 0:
+        (function: .prefix(count), kind: .string)
+      case (.bucket(of: let width), let kind):
+        ComputedValue(width: width, of: kind).map {
+          (function: ComputedFunction.bucket($0), kind: kind)
+        }
+      default: nil
+      }
+    if operand.kind == .null { return operand }
+    guard let computed else {
+      throw refusal(expression.firstField, "\(expression) cannot be computed")
+    }
+    return Operand(step: terms.append(computed.function, of: operand.step), kind: computed.kind)
   }
 
   private func rows(
@@ -115,11 +152,11 @@ private struct ComputedBuilder {
     }
     return Operand(
       step: terms.append(ComputedStep(.field, type: type, at: column.place)),
-      kind: Operand.Kind(type))
+      kind: ComputedKind(type))
   }
 
   private mutating func constant(_ value: FieldValue) throws(StoreError) -> Operand {
-    guard let kind = Operand.Kind(value) else {
+    guard let kind = ComputedKind(value) else {
       throw refusal(nil, "nothing can be computed of \(value)")
     }
     return Operand(step: terms.append(ComputedValue(value)), kind: kind, literal: value)
@@ -195,7 +232,7 @@ extension ComputedBuilder {
   }
 
   /// A constant as a value of another kind that it can stand for.
-  private mutating func adapted(_ operand: Operand, to kind: Operand.Kind) -> Operand? {
+  private mutating func adapted(_ operand: Operand, to kind: ComputedKind) -> Operand? {
     guard let literal = operand.literal else { return nil }
     let type: ColumnType? =
       switch (operand.kind, kind) {
@@ -223,7 +260,7 @@ extension ComputedBuilder {
   }
 }
 
-extension Operand.Kind {
+extension ComputedKind {
   var isNumber: Bool { self == .integer || self == .double || self == .decimal }
 
   /// The sum of nothing; nil if the values cannot be added.
@@ -269,6 +306,27 @@ extension Operand.Kind {
   }
 }
 
+extension ComputedValue {
+  /// Creates the width of ranges of values of a kind; nil if it is not above zero, or no such number.
+  fileprivate init?(width: FieldValue, of kind: ComputedKind) {
+    let width = ComputedValue(width)
+    switch (kind, width) {
+    case (.integer, .integer(let number)) where number > 0: self = width
+    case (.double, .integer(let number)), (.date, .integer(let number)):
+      guard number > 0 else { return nil }
+      self = .double(Double(number))
+    case (.double, .double(let number)), (.date, .double(let number)):
+      guard number > 0, number.isFinite else { return nil }
+      self = width
+    case (.decimal, .integer(let number)) where number > 0: self = .decimal(DecimalParts(number))
+    case (.decimal, .decimal(let number)):
+      guard !number.isNaN, !number.isNegative, number.magnitude != 0 else { return nil }
+      self = width
+    default: return nil
+    }
+  }
+}
+
 extension FieldExpression {
   /// The first field in the expression, which errors name.
   var firstField: String? {
@@ -277,7 +335,9 @@ extension FieldExpression {
     case .value: nil
     case .arithmetic(let one, _, let other), .coalesced(let one, let other):
       one.firstField ?? other.firstField
-    case .negated(let operand), .length(let operand), .lowercased(let operand): operand.firstField
+    case .negated(let operand), .length(let operand), .lowercased(let operand),
+      .function(_, let operand):
+      operand.firstField
     case .count(let relation, where: _), .aggregate(_, let relation, of: _, where: _): relation
     }
   }

@@ -2,7 +2,11 @@
 
 extension DecimalParts {
   /// Rounded, half away from zero, to the precision of a decimal; nil if it is too large.
-  static func sum(_ one: DecimalParts, _ other: DecimalParts) -> DecimalParts? {
+  ///
+  /// - Parameter isExact: True if a sum that would have to be rounded is nil.
+  static func sum(
+    _ one: DecimalParts, _ other: DecimalParts, isExact: Bool = false
+  ) -> DecimalParts? {
     if one.magnitude == 0 { return other }
     if other.magnitude == 0 { return one }
     let (high, low) = one.exponent >= other.exponent ? (one, other) : (other, one)
@@ -14,28 +18,35 @@ extension DecimalParts {
       magnitude = scaled
       gap -= 1
     }
+    // The other number does not end in zero.
+    if isExact, gap > 0 { return nil }
     return sum(
       high.isNegative, magnitude, low.isNegative, low.magnitude.droppingDigits(gap),
-      exponent: Int(low.exponent) + gap)
+      exponent: Int(low.exponent) + gap, isExact: isExact)
   }
 
   private static func sum(
-    _ isNegative: Bool, _ one: UInt128, _ isOtherNegative: Bool, _ other: UInt128, exponent: Int
+    _ isNegative: Bool, _ one: UInt128, _ isOtherNegative: Bool, _ other: UInt128, exponent: Int,
+    isExact: Bool
   ) -> DecimalParts? {
     if isNegative == isOtherNegative {
       let (sum, overflows) = one.addingReportingOverflow(other)
-      return DecimalParts(isNegative, exponent, high: overflows ? 1 : 0, low: sum)
+      return DecimalParts(
+        isNegative, exponent, high: overflows ? 1 : 0, low: sum, isExact: isExact)
     }
     return one >= other
-      ? DecimalParts(isNegative, exponent, high: 0, low: one - other)
-      : DecimalParts(isOtherNegative, exponent, high: 0, low: other - one)
+      ? DecimalParts(isNegative, exponent, high: 0, low: one - other, isExact: isExact)
+      : DecimalParts(isOtherNegative, exponent, high: 0, low: other - one, isExact: isExact)
   }
 
-  static func product(_ one: DecimalParts, _ other: DecimalParts) -> DecimalParts? {
+  /// - Parameter isExact: True if a product that would have to be rounded is nil.
+  static func product(
+    _ one: DecimalParts, _ other: DecimalParts, isExact: Bool = false
+  ) -> DecimalParts? {
     let (high, low) = one.magnitude.multipliedFullWidth(by: other.magnitude)
     return DecimalParts(
       one.isNegative != other.isNegative, Int(one.exponent) + Int(other.exponent), high: high,
-      low: low)
+      low: low, isExact: isExact)
   }
 
   /// To 38 digits if it does not end before. Nil also for a division by zero.
@@ -65,8 +76,10 @@ extension DecimalParts {
   }
 
   /// A magnitude of 256 bits, rounded to one of 128 and to an exponent that there is; nil if that
-  /// is too small.
-  private init?(_ isNegative: Bool, _ exponent: Int, high: UInt128, low: UInt128) {
+  /// is too small, or if it is to be exact and is not.
+  private init?(
+    _ isNegative: Bool, _ exponent: Int, high: UInt128, low: UInt128, isExact: Bool = false
+  ) {
     var (high, low, exponent) = (high, low, exponent)
     var dropped: UInt128 = 0
     while high != 0 || exponent < Self.exponents.lowerBound {
@@ -74,6 +87,7 @@ extension DecimalParts {
       (high, rest) = high.quotientAndRemainder(dividingBy: 10)
       (low, dropped) = UInt128(10).dividingFullWidth((rest, low))
       exponent += 1
+      if isExact, dropped != 0 { return nil }
     }
     if dropped >= 5 {
       if low == .max {

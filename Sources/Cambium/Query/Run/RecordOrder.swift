@@ -5,8 +5,8 @@ internal import FoundationEssentials
 struct BoundOrder {
   /// With the forms in which keys to sort by have them.
   private(set) var columns: [KeyColumn] = []
-  /// The fields of other records, by their places among the columns, which say only their forms.
-  private var related: [Int: RelatedColumn] = [:]
+  /// The values that are no columns of the record, by their places among the columns, which say only their forms.
+  private var terms: [Int: any OrderTerm] = [:]
   /// True if a primary key comes after; otherwise the columns have all of it.
   private(set) var hasWholeKey = false
   /// Columns that have one value in all records of the query. They are left out, unless records are to come
@@ -30,13 +30,16 @@ struct BoundOrder {
     let key = layout.key.columns
     for field in order {
       var field = field.providingCollation(of: layout)
+      if field.field == nil {
+        append(try ComputedColumn(field, of: record, in: reader))
+        continue
+      }
       if let collation = field.collation { collations.append(collation) }
       if reader.entities.hasReferences {
         field = try field.resolved(
           from: record, in: reader.entities, isChanging: reader.trees.isChanging)
         if let column = try RelatedColumn(field, of: record, in: reader) {
-          related[columns.count] = column
-          columns.append(column.form)
+          append(column)
           continue
         }
       }
@@ -55,6 +58,11 @@ struct BoundOrder {
     dropPrimaryKey(key)
   }
 
+  private mutating func append(_ term: any OrderTerm) {
+    terms[columns.count] = term
+    columns.append(term.form)
+  }
+
   /// Drops the primary key from the end of the order, which ends with it anyway.
   private mutating func dropPrimaryKey(_ key: [KeyColumn]) {
     guard columns.count >= key.count else { return }
@@ -70,7 +78,7 @@ struct BoundOrder {
   static func column(
     of field: FieldOrder, in layout: RowLayout
   ) throws(StoreError) -> KeyColumn {
-    let index = try layout.place(ofQueried: field.field)
+    let index = try layout.place(ofQueried: field.field ?? field.value.description)
     let column = layout.columns[index]
     guard column.field.type.canBeKey, let type = column.field.type.scalar else {
       throw layout.queryRefusal(column, "values of \(column.field.type) have no order")
@@ -104,7 +112,7 @@ extension FieldOrder {
   func providingCollation(of layout: RowLayout) -> FieldOrder {
     guard let collation, !collation.isProvided else { return self }
     return FieldOrder(
-      field: field, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive,
+      value, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive,
       collation: layout.record.collations.providing(collation))
   }
 }
@@ -376,12 +384,12 @@ extension BoundOrder {
   /// - Throws: `.corrupt` for a damaged record, `.limitExceeded`.
   func encode(_ record: RowReader, to key: KeyEncoder) throws(StoreError) {
     key.begin()
-    if related.isEmpty {
+    if terms.isEmpty {
       for column in columns { try key.appendSorted(column, from: record) }
     } else {
       for (place, column) in columns.enumerated() {
-        if let other = related[place] {
-          try other.append(of: record, to: key)
+        if let term = terms[place] {
+          try term.append(of: record, to: key)
         } else {
           try key.appendSorted(column, from: record)
         }

@@ -26,7 +26,7 @@ struct SectionKeys: Sendable {
   /// Returns the order of sections. If it ignores case, or is a collation's, sections whose keys are equal in its
   /// order are neighbours, but not one.
   private static func order(by field: String, _ first: FieldOrder?) -> [FieldOrder] {
-    guard let first, first.field == field else { return [FieldOrder(field: field)] }
+    guard let first, first.value == .field(field) else { return [FieldOrder(field: field)] }
     let exact = FieldOrder(field: field, isDescending: first.isDescending)
     return first.isCaseInsensitive || first.collation != nil ? [first, exact] : [exact]
   }

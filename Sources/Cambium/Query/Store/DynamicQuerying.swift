@@ -52,29 +52,29 @@ extension RecordReading where Self: ~Copyable {
     try recordReader().runner(ofRecord: name).count(FieldQuery(condition: condition))
   }
 
-  /// Groups the records of the type stored as `name` that meet a condition by fields, and returns the groups sorted by them;
-  /// without fields, one group of all records.
+  /// Groups the records of the type stored as `name` that meet a condition by values, and returns the groups; without values,
+  /// one group of all records.
   ///
-  /// - Parameter sums: The fields whose values are added up in each group.
+  /// - Parameters:
+  ///   - aggregates: The values that are computed of each group.
+  ///   - order: The places of the aggregates by which groups are sorted; those that agree in all are sorted by their keys.
   /// - Complexity: Linear in the records; memory for each group.
   /// - Throws: As `count(record:where:)`; `StoreError.invalidQuery` if values have no order or no sum, or a sum of integers
   ///   exceeds 64 bits.
   package func group(
-    record name: String, where condition: FieldCondition? = nil, by fields: [String],
-    summing sums: [String]
-  ) throws -> [RecordGroup<[FieldValue]>] {
-    let runner = try recordReader().runner(ofRecord: name)
-    let layout = runner.record.layout
-    var grouping = try RecordGrouping(runner.record, by: fields, sums.map { (.sum, $0) })
-    let places = try fields.map { try layout.place(ofQueried: $0) }
-    // All records are a group even if there are none.
-    if fields.isEmpty { grouping.beginWithAll() }
+    record name: String, where condition: FieldCondition? = nil, by values: [FieldExpression],
+    computing aggregates: [FieldAggregate],
+    sortedBy order: [(aggregate: Int, isDescending: Bool)] = [], limit: Int? = nil, offset: Int = 0
+  ) throws(StoreError) -> [RecordGroup<[FieldValue], [FieldValue]>] {
+    let reader = try recordReader()
+    let runner = try reader.runner(ofRecord: name)
+    try FieldQuery(limit: limit, offset: offset).checkWindow(of: runner.record.record)
+    var grouping = try RecordGrouping(runner.record, by: values, aggregates, in: reader)
     let found = try runner.find(FieldQuery(condition: condition), for: .recordsInAnyOrder)
-    return try grouping.groups(of: found, beginningWith: fields.isEmpty ? [[]] : []) {
-      let row = try RowReader(
-        key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
-      return try places.map { try row.value($0) }
-    }
+    let groups = try grouping.groups(of: found, in: runner.record)
+    let parts = order.map { GroupOrder(place: $0.aggregate, isDescending: $0.isDescending) }
+    return Array(
+      GroupOrder.sorted(groups, by: parts) { $0.value }.window(limit: limit, offset: offset))
   }
 
   /// Explains how a query of the type stored as `name` is run.

@@ -130,7 +130,9 @@ struct KeptCondition: Codable {
 }
 
 struct KeptOrder: Codable {
-  let field: String
+  /// The name of a field, or the text of an expression.
+  let field: String?
+  let expression: String?
   let isDescending: Bool?
   let isCaseInsensitive: Bool?
   let collation: CodedCollation?
@@ -139,9 +141,16 @@ struct KeptOrder: Codable {
 extension KeptOrder {
   init(_ order: FieldOrder) {
     self.init(
-      field: order.field, isDescending: order.isDescending ? true : nil,
+      field: order.field, expression: order.field == nil ? order.value.description : nil,
+      isDescending: order.isDescending ? true : nil,
       isCaseInsensitive: order.isCaseInsensitive ? true : nil,
       collation: order.collation.map { CodedCollation($0) })
+  }
+
+  /// - Throws: Errors of parsing the expression.
+  func value() throws(ConditionSyntaxError) -> FieldExpression {
+    if let expression { return try FieldExpression(parsing: expression) }
+    return .field(field ?? "")
   }
 }
 
@@ -169,7 +178,8 @@ extension KeptFieldQuery {
     }
     query.order = try (order ?? []).map { order in
       Query<Subject>.Order(
-        try names.name(of: order.field), isDescending: order.isDescending ?? false,
+        try PropertyExpression(try order.value(), by: names),
+        isDescending: order.isDescending ?? false,
         isCaseInsensitive: order.isCaseInsensitive ?? false,
         collation: order.collation?.collation)
     }
@@ -189,8 +199,10 @@ extension KeptFieldQuery {
     }
     renamed.order = try order?.map { order in
       KeptOrder(
-        field: try names.name(of: order.field), isDescending: order.isDescending,
-        isCaseInsensitive: order.isCaseInsensitive, collation: order.collation)
+        FieldOrder(
+          try order.value().named(by: names), isDescending: order.isDescending ?? false,
+          isCaseInsensitive: order.isCaseInsensitive ?? false,
+          collation: order.collation?.collation))
     }
     return renamed
   }

@@ -44,15 +44,19 @@ extension RecordReader {
     _ query: Query<Subject>, _ properties: [PlacedProperty],
     key: (FieldValues<Subject>) throws -> Key
   ) throws -> [Key] {
-    // A pack in the key of a group would abort the program.
+    let type = try entities.type(Subject.self)
+    var fields: [FieldExpression] = []
+    for property in properties { fields.append(.field(try type.field(of: property.reference))) }
+    var grouping = try RecordGrouping(type, by: fields, [], in: self)
+    let isInOrder = !query.order.isEmpty
+    let found = try find(query, of: type, for: isInOrder ? .records : .recordsInAnyOrder)
+    let values = FieldValues(type, found, type.places(of: properties))
     var keys: [Key] = []
-    let groups = try groups(
-      query, by: properties, [], inOrder: !query.order.isEmpty, having: { _ in true },
-      key: { values in
-        keys.append(try key(values))
-        return keys.count - 1
-      })
-    return groups.map { keys[$0.key] }
+    while try found.next(where: { row throws(StoreError) in try grouping.add(found.key, row) }) {
+      values.begin()
+      keys.append(try key(values))
+    }
+    return isInOrder ? keys : grouping.sorted.map { keys[$0] }
   }
 
   fileprivate func values<Subject: Record>(
@@ -161,120 +165,6 @@ private final class FieldValues<Subject: Record> {
   }
 }
 
-// MARK: - Groups
-
-/// A group of records that have the same values in some properties.
-public struct RecordGroup<Key> {
-  /// The common values: one value, or a tuple.
-  public let key: Key
-  /// The number of records in it.
-  public let count: Int
-  /// The aggregates that were computed, in the order of the request.
-  public let values: [FieldValue]
-}
-
-extension RecordGroup: Sendable where Key: Sendable {}
-
-extension RecordReading where Self: ~Copyable {
-  /// Groups a query's records by one property, and returns the groups sorted by it.
-  ///
-  /// ```swift
-  /// let groups = try store.group(
-  ///   Query<Sale>(where: \.year == 2026), by: \.city, computing: [.sum(\.amount), .max(\.day)],
-  ///   having: { $0.count > 3 })
-  /// ```
-  ///
-  /// - Parameters:
-  ///   - aggregates: The aggregates to be computed of each group besides its count.
-  ///   - having: Returns true for the groups to be returned.
-  /// - Complexity: Linear in the query's records; memory for each group.
-  /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if values have no order or no sum, or a sum of integers
-  ///   exceeds 64 bits; errors of `having`.
-  public func group<Subject: Record, One>(
-    _ query: Query<Subject>, by one: KeyPath<Subject, One>,
-    computing aggregates: [Query<Subject>.Aggregate] = [],
-    having: (RecordGroup<One>) throws -> Bool = { _ in true }
-  ) throws -> [RecordGroup<One>] {
-    try recordReader().groups(query, by: [PlacedProperty(one)], aggregates, having: having) {
-      try $0.value(one)
-    }
-  }
-
-  // A pack of types in a group's would be more general; Swift 6.3 aborts when it looks such a type up.
-
-  /// Groups a query's records by two properties, and returns the groups sorted by them.
-  public func group<Subject: Record, One, Two>(
-    _ query: Query<Subject>, by one: KeyPath<Subject, One>, _ two: KeyPath<Subject, Two>,
-    computing aggregates: [Query<Subject>.Aggregate] = [],
-    having: (RecordGroup<(One, Two)>) throws -> Bool = { _ in true }
-  ) throws -> [RecordGroup<(One, Two)>] {
-    try recordReader().groups(
-      query, by: [PlacedProperty(one), PlacedProperty(two)], aggregates, having: having
-    ) {
-      (try $0.value(one), try $0.value(two))
-    }
-  }
-
-  /// Groups a query's records by three properties, and returns the groups sorted by them.
-  public func group<Subject: Record, One, Two, Three>(
-    _ query: Query<Subject>, by one: KeyPath<Subject, One>, _ two: KeyPath<Subject, Two>,
-    _ three: KeyPath<Subject, Three>, computing aggregates: [Query<Subject>.Aggregate] = [],
-    having: (RecordGroup<(One, Two, Three)>) throws -> Bool = { _ in true }
-  ) throws -> [RecordGroup<(One, Two, Three)>] {
-    let properties = [PlacedProperty(one), PlacedProperty(two), PlacedProperty(three)]
-    return try recordReader().groups(query, by: properties, aggregates, having: having) {
-      (try $0.value(one), try $0.value(two), try $0.value(three))
-    }
-  }
-}
-
-extension RecordReader {
-  /// - Parameters:
-  ///   - inOrder: True if groups come where their first records are in the order of the query; else they are sorted.
-  ///   - key: Returns the values of a group, of its first record.
-  fileprivate func groups<Subject: Record, Key>(
-    _ query: Query<Subject>, by properties: [PlacedProperty],
-    _ aggregates: [Query<Subject>.Aggregate], inOrder: Bool = false,
-    having: (RecordGroup<Key>) throws -> Bool, key: (FieldValues<Subject>) throws -> Key
-  ) throws -> [RecordGroup<Key>] {
-    let type = try entities.type(Subject.self)
-    var names: [String] = []
-    for property in properties { names.append(try type.field(of: property.reference)) }
-    var computed: [(kind: AggregateKind, field: String)] = []
-    for aggregate in aggregates {
-      computed.append((aggregate.kind, try type.field(of: aggregate.property)))
-    }
-    var grouping = try RecordGrouping(type, by: names, computed)
-    let found = try find(query, of: type, for: inOrder ? .records : .recordsInAnyOrder)
-    let values = FieldValues(type, found, type.places(of: properties))
-    return try grouping.groups(of: found, inOrder: inOrder) {
-      values.begin()
-      return try key(values)
-    }.filter(having)
-  }
-}
-
-extension RecordGrouping {
-  /// Groups records, and returns the groups.
-  ///
-  /// - Parameters:
-  ///   - keys: The values of the groups that there are without any record.
-  ///   - inOrder: True if groups come where their first records are; else they are sorted.
-  ///   - key: Returns the values of a new group, of the record that `found` is at.
-  mutating func groups<Key>(
-    of found: FoundRecords, beginningWith keys: [Key] = [], inOrder: Bool = false,
-    key: () throws -> Key
-  ) throws -> [RecordGroup<Key>] {
-    var keys = keys
-    while try found.next(where: { row throws(StoreError) in try add(found.key, row) }) {
-      keys.append(try key())
-    }
-    return try (inOrder ? Array(keys.indices) : sorted).map { place in
-      RecordGroup(key: keys[place], count: count(place), values: try values(place))
-    }
-  }
-}
-
 // MARK: - Sums and the like, in which null is left out
 
 extension RecordReading where Self: ~Copyable {
@@ -311,7 +201,8 @@ extension RecordReading where Self: ~Copyable {
   public func min<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
   ) throws -> Value? {
-    try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
+    try recordReader().extreme(by: PropertyReference(field), isDescending: false, of: query)?[
+      keyPath: field]
   }
 
   /// Returns the lowest value of an optional property that is neither nil nor NaN, in the order of sorting; nil if there is none.
@@ -320,7 +211,8 @@ extension RecordReading where Self: ~Copyable {
   public func min<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value?>, of query: Query<Subject> = Query()
   ) throws -> Value? {
-    try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
+    try recordReader().extreme(by: PropertyReference(field), isDescending: false, of: query)?[
+      keyPath: field]
   }
 
   /// Returns the highest value of a property that is not NaN, in the order of sorting; nil if there is none.
@@ -329,7 +221,8 @@ extension RecordReading where Self: ~Copyable {
   public func max<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
   ) throws -> Value? {
-    try recordReader().extreme(.descending(field), of: query)?[keyPath: field]
+    try recordReader().extreme(by: PropertyReference(field), isDescending: true, of: query)?[
+      keyPath: field]
   }
 
   /// Returns the highest value of an optional property that is neither nil nor NaN, in the order of sorting; nil if there is none.
@@ -338,7 +231,8 @@ extension RecordReading where Self: ~Copyable {
   public func max<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value?>, of query: Query<Subject> = Query()
   ) throws -> Value? {
-    try recordReader().extreme(.descending(field), of: query)?[keyPath: field]
+    try recordReader().extreme(by: PropertyReference(field), isDescending: true, of: query)?[
+      keyPath: field]
   }
 }
 
@@ -353,12 +247,13 @@ extension RecordReader {
 
   /// The record that comes first by one property among those that have it, and in which it is a number if numbers are.
   fileprivate func extreme<Subject: Record>(
-    _ order: Query<Subject>.Order, of query: Query<Subject>
+    by property: PropertyReference, isDescending: Bool, of query: Query<Subject>
   ) throws -> Subject? {
     let type = try entities.type(Subject.self)
     var resolved = try query.resolved(in: type, entities)
-    let order = try order.resolved(in: type, entities)
-    let isThere = type.layout.isThere(order.field)
+    let field = try StoredNames(type, entities).name(of: property)
+    let order = FieldOrder(field: field, isDescending: isDescending)
+    let isThere = type.layout.isThere(field)
     let runner = QueryRunner(type, in: self)
     if resolved.limit == nil, resolved.offset == 0, query.after == nil {
       resolved.condition = .and([resolved.condition, isThere].compactMap { $0 })

@@ -5,6 +5,8 @@ extension FieldCondition {
   ///
   /// - Comparisons `== != < <= > >=` of fields (`address.street`; other names between backticks), values, and expressions
   ///   of them with `+ - * / % ??`, `length(…)` and `lowercased(…)`; `is null`, `is not null`.
+  /// - Parts of dates `year(date)`, `month`, `day`, `weekday` and `hour`, in UTC or as `hour(date, "+02:00")`; the beginning of a
+  ///   string `prefix(name, 1)`; the lower bound of a range `bucket(price, 10)`.
   /// - `age in [1, 2]`, `age between 1 and 5`, `tags has "x"`.
   /// - `name beginswith "A"`, `endswith`, `contains`, `equals` and `like`, followed by `[c]`, `[d]` or `[cd]` to ignore case
   ///   or diacritics. An array `contains` an element, too.
@@ -36,6 +38,19 @@ extension FieldCondition {
   ) throws(ConditionSyntaxError) {
     var parser = try ConditionParser(text, arguments: arguments.map(\.fieldValue))
     self = try parser.condition()
+  }
+}
+
+extension FieldExpression {
+  /// Parses an expression as it is written in conditions, such as `price * quantity` or `month(date)`.
+  ///
+  /// - Parameter arguments: The values of the question marks, in their order: as many.
+  /// - Throws: The place of the error, and the expected tokens.
+  public init(
+    parsing text: String, arguments: [any FieldValueConvertible] = []
+  ) throws(ConditionSyntaxError) {
+    var parser = try ConditionParser(text, arguments: arguments.map(\.fieldValue))
+    self = try parser.wholeExpression()
   }
 }
 
@@ -86,6 +101,17 @@ struct ConditionParser {
       throw error("a “?” for each of \(arguments.count) arguments")
     }
     return try condition(parsed, at: start)
+  }
+
+  /// The whole text as an expression.
+  mutating func wholeExpression() throws(ConditionSyntaxError) -> FieldExpression {
+    let start = index
+    let parsed = try parse(.or, depth: Self.depthMax)
+    guard next == .end else { throw error("an operator or the end") }
+    guard argumentCount == arguments.count else {
+      throw error("a “?” for each of \(arguments.count) arguments")
+    }
+    return try expression(parsed, at: start)
   }
 
   /// The whole text as a value.
@@ -245,6 +271,9 @@ extension ConditionParser {
       return .condition(.kind(kind, isExact: name.lowercased() == "isexactly"))
     }
     let argument = try parse(.or, depth: depth - 1)
+    if next == .sign(",") || DatePart.allCases.contains(where: { "\($0)" == name }) {
+      return try function(name, of: argument, at: place, from: start, depth: depth)
+    }
     try expect(")")
     return switch name {
     case "all": .condition(.and([try condition(argument, at: place)]))
@@ -252,8 +281,26 @@ extension ConditionParser {
     case "not": .condition(.not(try condition(argument, at: place)))
     case "length": .expression(.length(try expression(argument, at: place)), isBare: false)
     case "lowercased": .expression(.lowercased(try expression(argument, at: place)), isBare: false)
-    default: throw error("all, any, is, isExactly, length or lowercased", at: start)
+    default: throw error(Self.functions, at: start)
     }
+  }
+
+  /// For errors.
+  private static let functions =
+    "all, any, is, isExactly, length, lowercased, prefix, bucket, year, month, day, weekday or hour"
+
+  /// Parses the rest of `month(date)`, `month(date, "+02:00")`, `prefix(name, 1)` or `bucket(price, 10)`.
+  private mutating func function(
+    _ name: String, of argument: ParsedCondition, at place: Int, from start: Int, depth: Int
+  ) throws(ConditionSyntaxError) -> ParsedCondition {
+    let operand = try expression(argument, at: place)
+    var second = FieldValue?.none
+    if take(",") { second = try value(depth: depth - 1) }
+    try expect(")")
+    guard let function = FieldFunction(named: name, second) else {
+      throw error(Self.functions, at: start)
+    }
+    return .expression(.function(function, operand), isBare: false)
   }
 
   /// Parses `books.count(price > 10)`.

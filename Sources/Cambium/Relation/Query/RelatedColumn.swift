@@ -1,5 +1,5 @@
 /// A field of the record that a reference leads to, by which records are sorted: null without one.
-final class RelatedColumn {
+final class RelatedColumn: OrderTerm {
   /// As a part of keys to sort by; it is no column of the record.
   let form: KeyColumn
   private let rows: RelatedRows
@@ -16,13 +16,13 @@ final class RelatedColumn {
   init?(
     _ order: FieldOrder, of record: Entity, in reader: RecordReader, steps: Int = 0
   ) throws(StoreError) {
-    guard record.layout.index(named: order.field) == nil,
-      let (relation, rest) = record.record.divided(order.field)
+    guard let field = order.field, record.layout.index(named: field) == nil,
+      let (relation, rest) = record.record.divided(field)
     else { return nil }
     let side = try reader.entities.relation(relation, of: record)
     guard !side.isInverse, !side.link.isList else {
       throw .invalidQuery(
-        record: record.record.name, field: order.field,
+        record: record.record.name, field: field,
         reason: "\(relation) leads to several records, so its fields are in no order")
     }
     let steps = try record.steps(after: steps, relation)

@@ -89,7 +89,7 @@ extension FieldOrder {
   func resolved(
     from record: Entity, in entities: Entities, isChanging: Bool
   ) throws(StoreError) -> FieldOrder {
-    guard field.mayLeadOn,
+    guard let field, field.mayLeadOn,
       let reference = try RelatedNames(
         record: record, entities: entities, isChanging: isChanging
       ).reference(withKey: field)
@@ -107,8 +107,7 @@ extension FieldQuery {
   func relatedRecords(of record: Entity, in entities: Entities) throws(StoreError) -> [Entity] {
     var records: [Entity] = []
     let conditions =
-      [condition].compactMap { $0 }
-      + order.map { .comparison(field: $0.field, .less, .null) }
+      [condition].compactMap { $0 } + order.map { .computed($0.value, .less, .value(.null)) }
     for condition in conditions where condition.mayLeadOn(from: record.layout) {
       try condition.resolved(from: record, in: entities, isChanging: false)
         .forEachRelated(of: record, in: entities) { records.append($0) }
@@ -148,7 +147,8 @@ extension FieldExpression {
     case .arithmetic(let one, _, let other), .coalesced(let one, let other):
       try one.forEachRelated(of: record, in: entities, body)
       try other.forEachRelated(of: record, in: entities, body)
-    case .negated(let operand), .length(let operand), .lowercased(let operand):
+    case .negated(let operand), .length(let operand), .lowercased(let operand),
+      .function(_, let operand):
       try operand.forEachRelated(of: record, in: entities, body)
     case .count(let relation, let condition):
       try FieldCondition.any(relation: relation, condition)
@@ -204,7 +204,8 @@ extension FieldExpression {
     case .length(.field(let name)): name.mayLeadOn || layout.index(named: name) == nil
     case .arithmetic(let one, _, let other), .coalesced(let one, let other):
       one.mayLeadOn(from: layout) || other.mayLeadOn(from: layout)
-    case .negated(let operand), .length(let operand), .lowercased(let operand):
+    case .negated(let operand), .length(let operand), .lowercased(let operand),
+      .function(_, let operand):
       operand.mayLeadOn(from: layout)
     case .count, .aggregate: true
     }
@@ -323,6 +324,7 @@ private struct RelatedNames {
     case .negated(let operand): return .negated(try resolved(operand))
     case .length(let operand): return .length(try resolved(operand))
     case .lowercased(let operand): return .lowercased(try resolved(operand))
+    case .function(let function, let operand): return .function(function, try resolved(operand))
     case .count(let relation, let condition):
       if let (first, rest) = divided(relation) {
         return try resolved(
@@ -356,6 +358,22 @@ private struct RelatedNames {
       .minimum, relation: relation,
       of: try other.resolved(expression(rest)),
       where: .and([]))
+  }
+}
+
+extension FieldExpression {
+  /// Returns the expression with each name that leads over a relation as a value of the related records.
+  ///
+  /// - Throws: as `FieldCondition.resolved(from:in:isChanging:)`.
+  func resolved(
+    from record: Entity, in entities: Entities, isChanging: Bool
+  ) throws(StoreError) -> FieldExpression {
+    guard !isDeeper(than: RowConditionBuilder.depthMax) else {
+      throw RowConditionBuilder.tooDeep(record.layout)
+    }
+    guard mayLeadOn(from: record.layout) else { return self }
+    return try RelatedNames(record: record, entities: entities, isChanging: isChanging)
+      .resolved(self)
   }
 }
 

@@ -229,11 +229,14 @@ final class RelatedValue: @unchecked Sendable {
     case .count: return .integer(Int128(try rows.count(of: record)))
     case .sum(let zero):
       var sum = zero
-      try forEachValue(of: record) { value in sum = sum.combined(value, .plus) }
+      let terms = terms
+      try forEachValue(of: record) { value, row throws(StoreError) in
+        sum = try terms.combined(sum, .plus, value, row)
+      }
       return sum
     case .extreme(let wanted):
       var extreme = ComputedValue.null
-      try forEachValue(of: record) { value in
+      try forEachValue(of: record) { value, _ in
         // The first value, and any value in place of NaN.
         guard let order = value.order(to: extreme) else { return }
         if wanted.has(order) || order == .null || order == .none && extreme.isNotANumber {
@@ -245,20 +248,20 @@ final class RelatedValue: @unchecked Sendable {
   }
 
   private func forEachValue(
-    of record: RowReader, _ body: (ComputedValue) -> Void
+    of record: RowReader, _ body: (ComputedValue, RowReader) throws(StoreError) -> Void
   ) throws(StoreError) {
     let (terms, step) = (terms, step)
     try rows.forEach(of: record) { row throws(StoreError) in
       let value = try terms.value(step, row)
       if case .null = value { return true }
-      body(value)
+      try body(value, row)
       return true
     }
   }
 }
 
 extension ComputedValue {
-  fileprivate var isNotANumber: Bool {
+  var isNotANumber: Bool {
     switch self {
     case .double(let value): value.isNaN
     case .decimal(let value): value.isNaN

@@ -138,10 +138,36 @@ extension ConditionModel {
     case .lowercased(let operand):
       guard case .string(let text) = try compute(operand) else { return .null }
       return .string(Self.folded(text, .caseInsensitive))
+    case .function(let function, let operand):
+      return Self.result(of: function, try compute(operand))
     case .coalesced(let one, let other):
       let value = try compute(one)
       return value == .null ? try compute(other) : value
     case .count, .aggregate: throw NoRelations()
+    }
+  }
+
+  private static func result(of function: FieldFunction, _ value: FieldValue) -> FieldValue {
+    switch (function, value) {
+    case (.prefix(let count), .string(let text)): return .string(String(text.prefix(count)))
+    case (.part(let part, in: let offset), .date(let date)):
+      var calendar = Calendar(identifier: .gregorian)
+      guard let zone = TimeZone(secondsFromGMT: offset.minutes * 60) else { return .null }
+      calendar.timeZone = zone
+      let parts = calendar.dateComponents([.year, .month, .day, .weekday, .hour], from: date)
+      let part =
+        switch part {
+        case .year: parts.year
+        case .month: parts.month
+        case .day: parts.day
+        case .weekday: parts.weekday
+        case .hour: parts.hour
+        }
+      return part.map { .integer(Int64($0)) } ?? .null
+    case (.bucket(of: let width), let value):
+      guard let value = double(value), let width = double(width) else { return .null }
+      return .double((value / width).rounded(.down) * width)
+    default: return .null
     }
   }
 

@@ -37,7 +37,7 @@ struct RelatedOracle {
     // Sorted by primary key already.
     let places = found.indices.sorted { one, other in
       for order in query.order {
-        let values = (value(order.field, of: found[one]), value(order.field, of: found[other]))
+        let values = (value(order.value, of: found[one]), value(order.value, of: found[other]))
         let sign = Self.order(values.0, values.1)
         if sign != 0 { return order.isDescending ? sign > 0 : sign < 0 }
       }

@@ -1,0 +1,147 @@
+internal import FoundationEssentials
+
+/// An expression, ready to be computed of the rows of one record type.
+///
+/// A computation of numbers without a result is an error: a wrong sum would not be noticed.
+struct RowExpression: Sendable {
+  let kind: ComputedKind
+  private let terms: ComputedTerms
+  private let step: UInt32
+
+  /// - Throws: `.invalidQuery` if the record has no such field, the expression cannot be computed, or is nested too deep.
+  init(
+    _ expression: FieldExpression, of record: Entity, in reader: RecordReader
+  ) throws(StoreError) {
+    let expression = try expression.resolved(
+      from: record, in: reader.entities, isChanging: reader.trees.isChanging)
+    var terms = ComputedTerms(isStrict: true)
+    (step, kind) = try terms.add(expression, in: record.layout, RelatedScope(reader: reader))
+    self.terms = terms
+  }
+
+  /// Returns the value for a record.
+  ///
+  /// - Throws: `.invalidQuery` if a computation has no result; `.corrupt`, `.io`.
+  func value(of record: RowReader) throws(StoreError) -> ComputedValue {
+    try terms.value(step, record)
+  }
+
+  /// Returns the value for a record as a field has it.
+  ///
+  /// - Throws: as `value(of:)`; `.invalidQuery` for an integer beyond 64 bits.
+  func fieldValue(of record: RowReader, _ entity: Entity) throws(StoreError) -> FieldValue {
+    let value = try value(of: record)
+    guard let result = FieldValue(value, of: kind) else {
+      throw .invalidQuery(
+        record: entity.record.name, field: nil,
+        reason: "\(value) is beyond 64 bits, for \(entity.text(ofKey: record.key))")
+    }
+    return result
+  }
+
+  /// Combines two values of the expression.
+  ///
+  /// - Throws: `.invalidQuery` without a result.
+  func sum(
+    _ one: ComputedValue, _ other: ComputedValue, for record: RowReader
+  ) throws(StoreError) -> ComputedValue {
+    try terms.combined(one, .plus, other, record)
+  }
+}
+
+extension FieldValue {
+  /// Creates the value that an expression of some kind has; nil for an integer beyond 64 bits, and for bytes that are no
+  /// value of the kind.
+  init?(_ value: ComputedValue, of kind: ComputedKind) {
+    let result: FieldValue? =
+      switch value {
+      case .null: FieldValue.null
+      case .integer(let number): Self.value(of: number, kind)
+      case .double(let number): Self.value(of: number, kind)
+      case .decimal(let number): FieldValue.decimal(number.decimal)
+      case .bytes(let bytes): Self.value(of: bytes, kind)
+      }
+    guard let result else { return nil }
+    self = result
+  }
+
+  private static func value(of number: Int128, _ kind: ComputedKind) -> FieldValue? {
+    if kind == .boolean { return .boolean(number != 0) }
+    if let number = Int64(exactly: number) { return .integer(number) }
+    return UInt64(exactly: number).map { .unsigned($0) }
+  }
+
+  private static func value(of number: Double, _ kind: ComputedKind) -> FieldValue? {
+    kind == .date ? .date(Date(timeIntervalSinceReferenceDate: number)) : .double(number)
+  }
+
+  private static func value(of bytes: [UInt8], _ kind: ComputedKind) -> FieldValue? {
+    let span = bytes.rawSpan
+    switch kind {
+    case .string:
+      guard let string = String(utf8: span) else { return nil }
+      return .string(string)
+    case .url:
+      guard let url = URL(rowBytes: span) else { return nil }
+      return .url(url)
+    case .uuid:
+      guard span.byteCount == 16, let uuid = UUID(rowBytes: span) else { return nil }
+      return .uuid(uuid)
+    default: return .data(Data(bytes))
+    }
+  }
+}
+
+extension RecordType {
+  /// Returns the value of an expression, or of an aggregate of it, as a value of a Swift type.
+  ///
+  /// - Throws: `.invalidQuery` if the type has no such value.
+  func value<Value: FieldValueConvertible>(
+    _ value: FieldValue, of expression: PropertyExpression
+  ) throws(StoreError) -> Value {
+    if let result = Value(fieldValue: value) { return result }
+    // A field of floats is computed with as doubles.
+    if case .double(let number) = value, let result = Value(fieldValue: .float(Float(number))) {
+      return result
+    }
+    throw .invalidQuery(
+      record: record.name, field: nil,
+      reason: "\(expression.text(of: Subject.self)) is \(value.kind), which is not \(Value.self)")
+  }
+}
+
+extension KeyEncoder {
+  /// Appends bytes that sort as values of an expression do: null first, NaN after all numbers.
+  func append(_ value: ComputedValue, isDescending: Bool) {
+    var form: KeyForm = .isOptional
+    if isDescending { form.insert(.isDescending) }
+    switch value {
+    case .null: appendNull(form)
+    case .integer(let number):
+      append(
+        words: [
+          UInt64(truncatingIfNeeded: number >> 64) ^ 1 << 63, UInt64(truncatingIfNeeded: number),
+        ], form)
+    case .double(let number): append(words: [number.isNaN ? .max : number.keyBits], form)
+    case .decimal(let number):
+      append(raw: number.isNaN ? [0xff] : number.keyBytes, form)
+    case .bytes(let bytes): append(bytes.rawSpan, form)
+    }
+  }
+
+  private func append(words: [UInt64], _ form: KeyForm) {
+    var bytes: [UInt8] = []
+    for word in words {
+      for shift in stride(from: 56, through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+      }
+    }
+    append(raw: bytes, form)
+  }
+
+  private func append(raw bytes: [UInt8], _ form: KeyForm) {
+    let mask: UInt8 = form.contains(.isDescending) ? 0xff : 0
+    let masked = ([1] + bytes).map { $0 ^ mask }
+    appendRaw(masked.rawSpan)
+  }
+}
