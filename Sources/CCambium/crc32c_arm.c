@@ -2,7 +2,9 @@
 #include <arm_acle.h>
 #include <arm_neon.h>
 #include <stdint.h>
+#ifdef __linux__
 #include <sys/auxv.h>
+#endif
 
 #define INSTRUCTIONS __attribute__((target("crc,aes")))
 
@@ -24,8 +26,11 @@ INSTRUCTIONS static inline uint64_t multiply(uint64_t a, uint64_t b) {
 #include "crc32c_streams.h"
 
 crc32c_function *crc32c_instructions(void) {
+  // Every processor that Darwin runs on has both.
+#ifdef __linux__
   const unsigned long needed = has_polynomial_multiply | has_crc32;
   if ((getauxval(AT_HWCAP) & needed) != needed) return NULL;
+#endif
   prepare_shifts();
   return by_instructions;
 }

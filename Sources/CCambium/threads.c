@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 
 uint32_t cambium_fork_count = 0;
 
@@ -18,11 +17,16 @@ __attribute__((constructor)) static void watch_forks(void) {
   pthread_atfork(NULL, NULL, count_fork);
 }
 
-void cambium_name_thread(const char *name) {
-  char shortened[16] = {0};
-  strncpy(shortened, name, sizeof shortened - 1);
-  pthread_setname_np(pthread_self(), shortened);
+int cambium_start_thread(uintptr_t *thread, void *(*body)(void *), void *argument) {
+  pthread_t started;
+  int error = pthread_create(&started, NULL, body, argument);
+  if (error == 0) *thread = (uintptr_t)started;
+  return error;
 }
+
+void cambium_join_thread(uintptr_t thread) { pthread_join((pthread_t)thread, NULL); }
+
+void cambium_detach_thread(uintptr_t thread) { pthread_detach((pthread_t)thread); }
 
 void cambium_block_signals(void) {
   static const int arriving[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF};

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "CCambiumSyscalls.h"
+#include "CCambiumPlatform.h"
 #include "CCambiumThreads.h"
 #include "crc32c_testing.h"
 

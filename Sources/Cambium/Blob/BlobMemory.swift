@@ -1,5 +1,12 @@
 internal import FoundationEssentials
-internal import Glibc
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 /// Memory for content on its way, at an address that does not move.
 ///

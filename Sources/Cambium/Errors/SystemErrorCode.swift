@@ -1,4 +1,10 @@
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 /// An error number of the operating system, such as `ENOSPC`.
 public struct SystemErrorCode: RawRepresentable, Error, Hashable, Sendable {

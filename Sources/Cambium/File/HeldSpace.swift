@@ -1,4 +1,10 @@
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 /// The space of a store's files that were deleted and are still read. It becomes free when the last snapshot, or the last
 /// blob, that is read from them is released.
@@ -40,8 +46,8 @@ extension PosixFileSystem {
       let files = Self.deletedFiles(of: process, in: path + "/")
       if !files.isEmpty { held.processes.append(process) }
       for file in files {
-        sizes[UInt64(file.st_ino)] = UInt64(clamping: min(file.st_size, Self.heldSizeMax))
-        held.note(age: Syscall.age(of: file.st_ctim))
+        sizes[UInt64(file.st_ino)] = UInt64(clamping: min(Int(file.st_size), Self.heldSizeMax))
+        held.note(age: Syscall.age(of: file))
       }
     }
     held.bytes = Int(clamping: sizes.values.reduce(0, &+))

@@ -1,5 +1,12 @@
-internal import Glibc
 internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 /// An open file of the operating system. `site` is ignored throughout.
 package final class PosixFile: File {
@@ -44,7 +51,7 @@ package final class PosixFile: File {
 
 extension PosixFile {
   package func size(at site: Site) throws(StoreError) -> Int {
-    try Syscall.status(descriptor).get("size", path: path).st_size
+    Int(try Syscall.status(descriptor).get("size", path: path).st_size)
   }
 
   package func read(
@@ -127,7 +134,9 @@ extension PosixFile {
   }
 
   package func isLocked(at site: Site) throws(StoreError) -> Bool {
-    try Syscall.isLocked(descriptor).get("look for a lock", path: path)
+    // If this file has it, no other has; and there are systems that can only ask by taking it.
+    if hasLock.load(ordering: .relaxed) { return false }
+    return try Syscall.isLocked(descriptor).get("look for a lock", path: path)
   }
 
   package func isNamed(

@@ -1,4 +1,10 @@
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 extension PosixFileSystem {
   /// Removes the directory and the store in it: at once, as far as a crash can tell. The remains of such a crash

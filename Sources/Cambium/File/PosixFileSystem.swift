@@ -1,5 +1,12 @@
-internal import Glibc
 internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 /// A directory of the operating system's.
 ///
@@ -57,8 +64,8 @@ extension PosixFileSystem {
 
   /// - Parameter isMade: True if the directory is new; then it does not stay.
   private func refuseNetwork(removing isMade: Bool) throws(StoreError) {
-    let magic = try Syscall.fileSystemMagic(directory).get("look at file system", path: path)
-    guard case .network(let kind) = MediumKind(magic: magic) else { return }
+    let medium = try Syscall.mediumKind(directory).get("look at file system", path: path)
+    guard case .network(let kind) = medium else { return }
     if isMade { Syscall.removeDirectory(path) }
     throw .networkFileSystem(path: path, kind: kind)
   }

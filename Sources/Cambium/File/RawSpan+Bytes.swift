@@ -1,5 +1,12 @@
 internal import CCambium
-internal import Glibc
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 // Little-endian integers and byte runs in raw memory. Every access is bounds-checked; one outside
 // ends the process, so positions that come from a file are checked before they get here.

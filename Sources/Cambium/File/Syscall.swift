@@ -1,7 +1,15 @@
 internal import CCambium
-internal import Glibc
 
-/// The system calls the library makes. Nothing else in it calls the C library to touch a file.
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// The system calls the library makes. Nothing else in it calls the C library to touch a file. Those in which systems differ
+/// are in `CCambiumPlatform.h`, with a half for Linux and one for Darwin.
 ///
 /// Each is one call and says whether it is repeated after a signal. Not repeated are those that may
 /// have taken effect before they were interrupted: the second attempt would report a failure that
@@ -40,10 +48,10 @@ extension Syscall {
     }
   }
 
-  /// Linux has closed the descriptor whatever `close` returns, and a failure that matters was
+  /// The descriptor is closed whatever `close` returns, and a failure that matters was
   /// reported by the sync before.
   static func close(_ descriptor: Descriptor) {
-    _ = Glibc.close(descriptor)
+    closeDescriptor(descriptor)
   }
 
   static func status(_ descriptor: Descriptor) -> Result<stat, SystemErrorCode> {
@@ -85,7 +93,7 @@ extension Syscall {
     _ descriptor: Descriptor, into buffer: UnsafeMutableRawBufferPointer, from offset: Int
   ) -> Result<Int, SystemErrorCode> {
     valueOrErrno(retryOnInterrupt: true) {
-      unsafe pread(descriptor, buffer.baseAddress, buffer.count, offset)
+      unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
     }
   }
 
@@ -95,7 +103,7 @@ extension Syscall {
   ) -> Result<Int, SystemErrorCode> {
     unsafe buffer.withUnsafeMutableBytes { buffer in
       valueOrErrno(retryOnInterrupt: true) {
-        unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+        unsafe readDescriptor(descriptor, buffer)
       }
     }
   }
@@ -104,7 +112,7 @@ extension Syscall {
     _ bytes: UnsafeRawBufferPointer, to descriptor: Descriptor, from offset: Int
   ) -> Result<Int, SystemErrorCode> {
     valueOrErrno(retryOnInterrupt: true) {
-      unsafe pwrite(descriptor, bytes.baseAddress, bytes.count, offset)
+      unsafe pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
     }
   }
 
@@ -123,25 +131,24 @@ extension Syscall {
   }
 
   static func truncate(_ descriptor: Descriptor, to size: Int) -> Result<Void, SystemErrorCode> {
-    nothingOrErrno(retryOnInterrupt: true) { ftruncate(descriptor, size) }
+    nothingOrErrno(retryOnInterrupt: true) { ftruncate(descriptor, off_t(size)) }
   }
 
   /// Where the file system cannot allocate, the C library writes to each block.
   static func allocate(_ descriptor: Descriptor, _ size: Int) -> Result<Void, SystemErrorCode> {
-    let code = posix_fallocate(descriptor, 0, size)
-    return code == 0 ? .success(()) : .failure(SystemErrorCode(rawValue: code))
+    nothingOrErrno(retryOnInterrupt: false) { cambium_allocate(descriptor, Int64(size)) }
   }
 
   static func syncBytes(_ descriptor: Descriptor) -> Result<Void, SystemErrorCode> {
-    nothingOrErrno(retryOnInterrupt: false) { fdatasync(descriptor) }
+    nothingOrErrno(retryOnInterrupt: false) { cambium_sync_bytes(descriptor) }
   }
 
   static func sync(_ descriptor: Descriptor) -> Result<Void, SystemErrorCode> {
-    nothingOrErrno(retryOnInterrupt: false) { fsync(descriptor) }
+    nothingOrErrno(retryOnInterrupt: false) { cambium_sync(descriptor) }
   }
 
   static func willNeed(_ descriptor: Descriptor, _ range: Range<Int>) {
-    _ = posix_fadvise(descriptor, range.lowerBound, range.count, POSIX_FADV_WILLNEED)
+    cambium_will_need(descriptor, Int64(range.lowerBound), Int64(range.count))
   }
 }
 
@@ -226,8 +233,9 @@ extension Syscall {
     return count > 0 ? String(decoding: target[..<count], as: UTF8.self) : nil
   }
 
-  /// The time since `moment` of the real clock; zero if it is yet to come.
-  static func age(of moment: timespec) -> Duration {
+  /// The time since the last change of a file, by the real clock; zero if that is yet to come.
+  static func age(of status: stat) -> Duration {
+    let moment = status.changeTime
     var now = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &now)
     let seconds = Duration.seconds(now.tv_sec) - .seconds(moment.tv_sec)
@@ -242,10 +250,17 @@ extension Syscall {
     return one.st_ino == other.st_ino && one.st_dev == other.st_dev
   }
 
-  /// The kernel's number for the kind of file system that a file is on.
-  static func fileSystemMagic(_ descriptor: Descriptor) -> Result<UInt32, SystemErrorCode> {
-    valueOrErrno(retryOnInterrupt: true) { cambium_file_system_magic(descriptor) }
-      .map { UInt32(truncatingIfNeeded: $0) }
+  /// The kind of file system that a file is on.
+  static func mediumKind(_ descriptor: Descriptor) -> Result<MediumKind, SystemErrorCode> {
+    var magic: UInt32 = 0
+    var name = [CChar](repeating: 0, count: 16)
+    return nothingOrErrno(retryOnInterrupt: true) {
+      unsafe cambium_file_system(descriptor, &magic, &name)
+    }.map {
+      let bytes = name.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }
+      return bytes.isEmpty
+        ? MediumKind(magic: magic) : .network(String(decoding: bytes, as: UTF8.self))
+    }
   }
 
   /// Refuses a new name that is taken with `EEXIST`, and with `EINVAL` if the file system cannot.
@@ -327,15 +342,18 @@ extension Syscall {
         return .failure(errno)
       }
       defer { unsafe closedir(stream) }
-      return unsafe names(in: stream)
+      return unsafe names { unsafe readdir(stream) }
     }
   }
 
-  private static func names(in stream: OpaquePointer) -> Result<[String], SystemErrorCode> {
+  /// - Parameter next: Reads the next entry; nil at the end, and if that failed.
+  private static func names(
+    _ next: () -> UnsafeMutablePointer<dirent>?
+  ) -> Result<[String], SystemErrorCode> {
     var names: [String] = []
     while true {
       errno = 0
-      guard let entry = unsafe readdir(stream) else { break }
+      guard let entry = unsafe next() else { break }
       names.append(unsafe name(of: entry))
     }
     let failure = SystemErrorCode.current
@@ -382,6 +400,27 @@ extension Syscall {
   /// Gives whole pages of anonymous memory back: they are zeros again.
   static func discard(_ base: UnsafeMutableRawPointer, count: Int) -> Result<Void, SystemErrorCode>
   {
-    nothingOrErrno(retryOnInterrupt: true) { unsafe madvise(base, count, MADV_DONTNEED) }
+    nothingOrErrno(retryOnInterrupt: true) { unsafe cambium_discard(base, count) }
+  }
+}
+
+// MARK: - Names that `Syscall` has too
+
+private func closeDescriptor(_ descriptor: Syscall.Descriptor) { _ = close(descriptor) }
+
+private func readDescriptor(
+  _ descriptor: Syscall.Descriptor, _ buffer: UnsafeMutableRawBufferPointer
+) -> Int {
+  unsafe read(descriptor, buffer.baseAddress, buffer.count)
+}
+
+extension stat {
+  /// The moment of the last change, of the file or of what is known of it.
+  fileprivate var changeTime: timespec {
+    #if canImport(Darwin)
+      st_ctimespec
+    #else
+      st_ctim
+    #endif
   }
 }

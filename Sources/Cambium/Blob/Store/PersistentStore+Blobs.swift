@@ -1,5 +1,12 @@
 public import FoundationEssentials
-internal import Glibc
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 // Making blobs. Each comes into the store with the first record that has it.
 

@@ -1,5 +1,12 @@
-internal import Glibc
 internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 /// Tells for most keys that an overlay or a run does not have that it does not.
 ///

@@ -1,5 +1,4 @@
 internal import CCambium
-internal import Glibc
 
 /// A thread of the library's own, with a name that debuggers show.
 ///
@@ -8,7 +7,7 @@ internal import Glibc
   /// Of the kernel's, without the terminating zero.
   private static let nameLengthMax = 15
 
-  private let thread: pthread_t
+  private let thread: UInt
   private let forks = ForkGuard()
   private let state = ThreadLock()
   /// Touched only while holding `state`, which is kept while joining.
@@ -22,8 +21,8 @@ internal import Glibc
     name: String, _ body: @escaping @Sendable () -> Void
   ) throws(StoreError) {
     let start = unsafe Unmanaged.passRetained(ThreadBody(name: name, body))
-    var thread = pthread_t()
-    let failure = unsafe pthread_create(&thread, nil, runThread, start.toOpaque())
+    var thread: UInt = 0
+    let failure = unsafe cambium_start_thread(&thread, runThread, start.toOpaque())
     guard failure == 0 else {
       unsafe start.release()
       throw .failed("start a thread", SystemErrorCode(rawValue: failure), path: name)
@@ -39,13 +38,13 @@ internal import Glibc
     defer { state.unlock() }
     // The system gives the identity of a thread that was joined to a new one, which may be the caller.
     if isJoined { return }
-    precondition(pthread_equal(thread, pthread_self()) == 0, "a thread cannot wait for its own end")
-    _ = pthread_join(thread, nil)
+    precondition(thread != cambium_current_thread(), "a thread cannot wait for its own end")
+    cambium_join_thread(thread)
     isJoined = true
   }
 
   deinit {
-    if !isJoined, !forks.isForked { pthread_detach(thread) }
+    if !isJoined, !forks.isForked { cambium_detach_thread(thread) }
   }
 }
 

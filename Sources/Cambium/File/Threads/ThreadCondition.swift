@@ -1,4 +1,12 @@
-internal import Glibc
+internal import CCambium
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 /// Something that threads wait for while they hold one `ThreadLock`.
 ///
@@ -14,11 +22,7 @@ internal import Glibc
     self.lock = lock
     unsafe condition = .allocate(capacity: 1)
     unsafe condition.initialize(to: pthread_cond_t())
-    var attributes = pthread_condattr_t()
-    unsafe pthread_condattr_init(&attributes)
-    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    unsafe pthread_cond_init(condition, &attributes)
-    unsafe pthread_condattr_destroy(&attributes)
+    unsafe cambium_make_condition(condition)
   }
 
   deinit {
@@ -38,8 +42,7 @@ internal import Glibc
   ///
   /// - Returns: false if the time ran out.
   package func wait(atMost duration: Duration) -> Bool {
-    var deadline = timespec.monotonic(in: duration)
-    return unsafe pthread_cond_timedwait(condition, lock.mutex, &deadline) != ETIMEDOUT
+    unsafe cambium_wait(condition, lock.mutex, duration.nanosecondsToWait) != 0
   }
 
   /// Wakes one waiter, if there is any. The caller need not hold the lock.
@@ -53,18 +56,12 @@ internal import Glibc
   }
 }
 
-extension timespec {
-  /// The moment that comes after `duration`, or is there where that is negative.
-  fileprivate static func monotonic(in duration: Duration) -> timespec {
-    var now = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &now)
-    let (seconds, attoseconds) = duration.components
-    // A wait of more than thirty years is one of thirty years.
-    if seconds >= 1_000_000_000 { return timespec(tv_sec: now.tv_sec + 1_000_000_000, tv_nsec: 0) }
-    if duration <= .zero { return now }
-    let nanoseconds = now.tv_nsec + Int(attoseconds / 1_000_000_000)
-    return timespec(
-      tv_sec: now.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000,
-      tv_nsec: nanoseconds % 1_000_000_000)
+extension Duration {
+  /// Nothing if it is negative, and thirty years if it is longer.
+  fileprivate var nanosecondsToWait: Int64 {
+    if self <= .zero { return 0 }
+    let (seconds, attoseconds) = components
+    if seconds >= 1_000_000_000 { return 1_000_000_000 * 1_000_000_000 }
+    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }
 }

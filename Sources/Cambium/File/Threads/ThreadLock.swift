@@ -1,4 +1,12 @@
-internal import Glibc
+internal import CCambium
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 /// Keeps threads out of each other's way for a moment.
 ///
@@ -22,13 +30,7 @@ internal import Glibc
   package init() {
     unsafe mutex = .allocate(capacity: 1)
     unsafe mutex.initialize(to: pthread_mutex_t())
-    var attributes = pthread_mutexattr_t()
-    unsafe pthread_mutexattr_init(&attributes)
-    // Guarded work takes less time than going to sleep and being woken: a thread that finds it taken looks again a
-    // few times first.
-    unsafe pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
-    unsafe pthread_mutex_init(mutex, &attributes)
-    unsafe pthread_mutexattr_destroy(&attributes)
+    unsafe cambium_make_mutex(mutex)
   }
 
   deinit {

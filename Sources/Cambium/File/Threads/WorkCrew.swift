@@ -1,4 +1,10 @@
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 /// A piece of work that is done by a crew, or by the thread that waits for it.
 class CrewTask: @unchecked Sendable {
