@@ -31,6 +31,7 @@ struct RootCommand: ParsableCommand {
     version: VersionText.text,
     subcommands: [
       InfoCommand.self, CheckCommand.self, CompactCommand.self, CollectCommand.self,
+      ExpireCommand.self,
       MapCommand.self, SchemaCommand.self,
       QueryCommand.self,
       GetCommand.self, PutCommand.self, SetCommand.self, DeleteCommand.self, HistoryCommand.self,

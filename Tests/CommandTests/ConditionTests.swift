@@ -27,6 +27,7 @@ import Testing
     (["import", "STORE", "EXPORT", "--into"], [0, 1, 3, 4, 5, 5, 5]),
     (["compact", "STORE"], [0, 1, 3, 4, 5, 5, 5]),
     (["collect", "STORE"], [0, 1, 3, 4, 5, 5, 5]),
+    (["expire", "STORE"], [0, 1, 3, 4, 5, 5, 5]),
     (["compact", "--dry-run", "STORE"], [0, 1, 0, 4, 5, 5, 5]),
     (["backup", "STORE", "COPY"], [0, 1, 0, 4, 5, 5, 5]),
     (["salvage", "STORE", "COPY"], [0, 1, 3, 4, 5, 5, 5]),

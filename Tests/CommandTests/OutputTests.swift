@@ -20,8 +20,8 @@ import Testing
   @Test func `help has an example for each command`() throws {
     try Recorded.check(try output("--help"), "help.txt")
     for name in [
-      "info", "check", "compact", "collect", "map", "schema", "query", "get", "put", "set",
-      "delete",
+      "info", "check", "compact", "collect", "expire", "map", "schema", "query", "get", "put",
+      "set", "delete",
       "history", "watch", "diff", "blob cat", "export",
       "import", "backup", "salvage", "plan", "migrate", "rollback", "torture", "manual",
     ] {

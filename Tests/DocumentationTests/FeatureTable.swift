@@ -8,9 +8,9 @@ struct FeatureTable {
     let tests: [String]
   }
 
-  /// The number of rows of each letter: A1 to A25, B1 to B16 and so on.
+  /// The number of rows of each letter: A1 to A26, B1 to B16 and so on.
   static let counts: KeyValuePairs = [
-    "A": 25, "B": 16, "C": 11, "D": 5, "E": 10, "F": 24, "G": 17, "H": 12, "I": 11, "J": 15,
+    "A": 26, "B": 16, "C": 11, "D": 5, "E": 10, "F": 24, "G": 17, "H": 12, "I": 11, "J": 15,
     "K": 19, "L": 9, "M": 3, "N": 7, "O": 5, "P": 10, "Q": 5, "R": 7, "S": 6, "T": 6,
   ]
 

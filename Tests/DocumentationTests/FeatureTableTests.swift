@@ -35,8 +35,8 @@ import Testing
     #expect(faults { $0.removeLast() } == ["T6 is missing"])
     #expect(faults { $0.append($0[0]) } == ["A1 is there twice"])
     #expect(
-      faults { $0.append("| A26 | a feature | works | | `it works` |") }
-        == ["A26 is not a known row"])
+      faults { $0.append("| A27 | a feature | works | | `it works` |") }
+        == ["A27 is not a known row"])
     #expect(
       faults { $0[1] = "| A2 | a feature | works | | |" } == ["A2 works, and names no test"])
     #expect(

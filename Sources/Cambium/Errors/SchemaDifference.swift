@@ -71,6 +71,8 @@ public struct SchemaDifference: Hashable, Codable, Sendable {
     case kinds
     /// The source from which the store computes the values of a field.
     case derivation
+    /// When the records expire.
+    case expiry
     /// The annotations of a record or a field.
     case userInfo = "user info"
     case label

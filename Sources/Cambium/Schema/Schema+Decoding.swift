@@ -71,6 +71,7 @@ struct SchemaDecoder {
     var inverses: [InverseSchema] = []
     var kinds: (isAbstract: Bool, kinds: [KindSchema])?
     var userInfo: [String: String]?
+    var expiry: ExpirySchema?
     while let kind = try element(from: &reader) {
       var payload = self.reader(try payload(of: &reader))
       switch kind {
@@ -85,6 +86,11 @@ struct SchemaDecoder {
       case .inverse: inverses.append(try inverse(from: &payload))
       case .kinds: try payload.setOnce(&kinds, try self.kinds(from: &payload))
       case .userInfo: try payload.setOnce(&userInfo, try self.userInfo(from: &payload))
+      case .expiry:
+        try payload.setOnce(
+          &expiry,
+          ExpirySchema(
+            field: try payload.integer(UInt32.self), milliseconds: try payload.integer(Int64.self)))
       default: throw payload.misplaced(kind)
       }
       try payload.end()
@@ -94,6 +100,7 @@ struct SchemaDecoder {
       primaryKey: primaryKey ?? [], indexes: indexes, modifier: modifier, nextField: nextField)
     record.inverses = inverses
     record.userInfo = userInfo ?? [:]
+    record.expiry = expiry
     if let kinds { (record.isAbstract, record.kinds) = kinds }
     return record
   }

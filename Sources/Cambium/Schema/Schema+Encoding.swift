@@ -25,12 +25,18 @@ enum SchemaElement: UInt16, CaseIterable {
   case derivation = 13
   case referenceKind = 15
   case defaultValue = 16
+  case expiry = 17
 
   /// The flag of an element without which the rest must not be used.
   static let mustUnderstand: UInt16 = 1
 
-  /// The flags that it is written with: annotations and defaults change nothing for those that do not know them.
-  var flags: UInt16 { self == .userInfo || self == .defaultValue ? 0 : Self.mustUnderstand }
+  /// The flags that it is written with: annotations, defaults and expiries change nothing for those that do not know them.
+  var flags: UInt16 {
+    switch self {
+    case .userInfo, .defaultValue, .expiry: 0
+    default: Self.mustUnderstand
+    }
+  }
 }
 
 extension Schema {
@@ -92,6 +98,11 @@ extension RecordSchema {
     }
     if hasKinds { bytes.appendElement(.kinds) { encodeKinds(to: &$0) } }
     bytes.appendUserInfo(userInfo)
+    guard let expiry else { return }
+    bytes.appendElement(.expiry) { bytes in
+      bytes.append(integer: expiry.field)
+      bytes.append(integer: expiry.milliseconds)
+    }
   }
 
   private func encodeKinds(to bytes: inout [UInt8]) {

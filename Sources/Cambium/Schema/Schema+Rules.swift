@@ -39,6 +39,7 @@ extension Schema {
     }
     try validateRelations()
     try validateDerivations()
+    for record in records { try record.validateExpiry() }
   }
 }
 

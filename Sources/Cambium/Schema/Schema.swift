@@ -44,6 +44,8 @@ public struct RecordSchema: Hashable, Sendable {
   public internal(set) var modifier: String?
   /// The annotations of the record, by their names: see `RecordDescription.UserInfo`. Those of a kind are with its composite.
   public internal(set) var userInfo: [String: String] = [:]
+  /// When records expire; nil if they do not.
+  public internal(set) var expiry: ExpirySchema? = nil
   /// The kinds of the record, by the numbers of their composites: at most one of those with one parent is there.
   public internal(set) var kinds: [KindSchema] = []
   /// True if each record is of a kind.
@@ -270,12 +272,13 @@ extension Schema {
     return schema
   }
 
-  /// Returns the schema with the annotations and defaults that another one has, which describes the same.
+  /// Returns the schema with the annotations, defaults and expiries that another one has, which describes the same.
   func annotated(as other: Schema) -> Schema {
     var schema = self
     for (place, record) in records.enumerated() {
       guard let new = other.record(number: record.number) else { continue }
       schema.records[place].userInfo = new.userInfo
+      schema.records[place].expiry = new.expiry
       for (column, field) in record.fields.enumerated() {
         let now = new.field(field.number)
         schema.records[place].fields[column].userInfo = now?.userInfo ?? [:]

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// A store of records, in a directory or in memory.
 ///
 /// ```swift
@@ -22,6 +24,10 @@ public final class PersistentStore: RecordReading, Sendable {
   private let history: HistoryKeeping?
   /// The collector of blobs in the background; nil if nothing does.
   private let collection: BackgroundCollection?
+  /// The collector of expired records in the background; nil if nothing does.
+  private let expiry: BackgroundExpiry?
+  /// The clock that tells which records have expired.
+  let currentDate: @Sendable () -> Date
   /// The path of the earlier store that this one replaced.
   private let setAside: String?
   /// Follows transactions.
@@ -92,11 +98,20 @@ public final class PersistentStore: RecordReading, Sendable {
     let conditions = backend.hasThreads ? options.automaticCompaction?.bounded : nil
     collection = conditions.map { BackgroundCollection($0) }
     tracer = options.tracer
+    let expires =
+      backend.hasThreads && !backend.isReadOnly
+      && entities.schema.records.contains { $0.expiry != nil }
+    expiry = expires ? options.expiryInterval.map { BackgroundExpiry(every: $0) } : nil
+    currentDate = options.currentDate
     log = StoreLog(options.logger)
     log.opened(path, report, version: schema.version)
+    expiry?.begin(in: self)
   }
 
-  deinit { endObserving() }
+  deinit {
+    expiry?.end()
+    endObserving()
+  }
 
   /// The report of the faults that opening found and repaired.
   public var report: OpenReport {
@@ -351,10 +366,12 @@ extension PersistentStore {
       try backend.close()
     } catch {
       if case .reentrant = error { throw error }
+      expiry?.endAndWait()
       collection?.end()
       endObserving()
       throw error
     }
+    expiry?.endAndWait()
     collection?.end()
     endObserving()
     log.closed(path)

@@ -36,6 +36,11 @@ struct StoreLog: Sendable {
     logger?.error("The store was not opened: \(error)", metadata: ["path": "\(path)"])
   }
 
+  func expired(_ report: ExpiryReport) {
+    logger?.debug(
+      "\(report)", metadata: ["deleted": "\(report.deleted)", "kept": "\(report.kept)"])
+  }
+
   func closed(_ path: String) { logger?.debug("Closed the store", metadata: ["path": "\(path)"]) }
 
   func compacted(_ report: CompactionReport) {

@@ -298,7 +298,9 @@ extension PersistentStore {
   public convenience init(
     untypedAt path: String, options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
-    self.init(try StoreOpening.open(untypedAt: path, options), options)
+    var own = options
+    own.expiryInterval = nil
+    self.init(try StoreOpening.open(untypedAt: path, options), own)
   }
 }
 

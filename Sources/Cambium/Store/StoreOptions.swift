@@ -1,3 +1,4 @@
+public import FoundationEssentials
 public import Logging
 
 /// The options of opening a store.
@@ -28,6 +29,16 @@ public struct StoreOptions: Sendable {
   public var queryBudget: QueryBudget?
   /// The conditions of compaction in the background; nil to compact only on request.
   public var automaticCompaction: AutomaticCompaction? = AutomaticCompaction()
+  /// The time from one collection of expired records to the next, in the background, of types with an ``Expiry``; nil to collect only on
+  /// request, by ``PersistentStore/collectExpired()``. The first begins when the store is opened. Less than 10 ms counts as that. A store that is
+  /// opened without Swift types collects on request alone, since hooks belong to the program.
+  public var expiryInterval: Duration? = .seconds(60)
+  /// The clock that tells which records have expired; another one for tests.
+  ///
+  /// ```swift
+  /// options.currentDate = { Date(timeIntervalSinceNow: 86_400) }
+  /// ```
+  public var currentDate: @Sendable () -> Date = { Date() }
   /// Collations that the store's indexes may be sorted by, besides those that the model's indexes name: for a store that is
   /// opened without Swift types, or with a model from a lock. Without its collation, records with an index that has one
   /// can be read and not written.

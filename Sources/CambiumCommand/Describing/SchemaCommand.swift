@@ -157,12 +157,19 @@ extension RecordSchema {
             "condition": JSONValue(index.condition.map { "\($0)" }),
           ]
         }),
+      "expiry": expiryJSON,
       "inverses": .array(inverses.map(\.json)),
       "userInfo": JSONValue(userInfo: userInfo),
       "abstract": .boolean(isAbstract),
       "kinds": .array(
         kinds.map { ["name": .string(name(of: $0)), "abstract": .boolean($0.isAbstract)] }),
     ]
+  }
+
+  private var expiryJSON: JSONValue {
+    guard let expiry else { return .null }
+    let field = fields.first { $0.number == expiry.field }
+    return ["field": JSONValue(field?.name), "seconds": JSONValue(expiry.seconds)]
   }
 
   private func json(of part: KeyPart) -> JSONValue {

@@ -91,6 +91,21 @@ extension ExtremeCalls {
         }
       }
     },
+    "Expiry.init(_:after:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Expiry(text)
+        }
+      }
+      for delay in Extremes.integers.flatMap({ [Duration.seconds($0), .nanoseconds($0)] }) {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Field(name: "date", type: .date, indexed: true)
+          Expiry("date", after: delay)
+        }
+      }
+    },
     "Computed.init(_:dependsOn:)": { _ in
       for text in Extremes.strings {
         Extremes.describe { _ in

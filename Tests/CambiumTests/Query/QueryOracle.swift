@@ -56,7 +56,7 @@ struct QueryOracle {
 
   private func isBefore(_ one: Row, _ other: Row, _ order: [FieldOrder]) -> Bool {
     for field in order {
-      let column = record.layout.index(named: field.field) ?? 0
+      let column = field.field.flatMap { record.layout.index(named: $0) } ?? 0
       let result = compare(one.values[column], other.values[column], field.isCaseInsensitive)
       if result != 0 { return field.isDescending ? result > 0 : result < 0 }
     }

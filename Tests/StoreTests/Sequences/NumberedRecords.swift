@@ -1,7 +1,7 @@
 @testable import Cambium
 
 /// A record that is found by a number of the store's.
-struct Ticket: Record, Identifiable, Equatable {
+struct QueueTicket: Record, Identifiable, Equatable {
   var id = 0
   var title: String
 

@@ -8,7 +8,7 @@ import Testing
 /// that after the last commit that was left.
 @Suite struct SequenceCrashTests {
   private struct World: Equatable {
-    var tickets: [Ticket]
+    var tickets: [QueueTicket]
     var bills: [Bill]
     /// The numbers that the next records get.
     var next: [Int]
@@ -16,12 +16,12 @@ import Testing
     private struct Stop: Error {}
 
     init(_ store: PersistentStore) throws {
-      tickets = try store.fetch(Ticket.self)
+      tickets = try store.fetch(QueueTicket.self)
       bills = try store.fetch(Bill.self)
       var next: [Int] = []
       do {
         try store.write { transaction in
-          next.append(try transaction.insertAndFetch(Ticket("next")).id)
+          next.append(try transaction.insertAndFetch(QueueTicket("next")).id)
           let bill = try transaction.insertAndFetch(Bill(-1))
           next += [bill.number ?? 0, Int(bill.page)]
           throw Stop()
@@ -34,29 +34,29 @@ import Testing
   private static func commit(_ number: Int, _ transaction: inout WriteTransaction) throws {
     switch number {
     case 0:
-      for index in 0..<20 { try transaction.insert(Ticket("a \(index)")) }
+      for index in 0..<20 { try transaction.insert(QueueTicket("a \(index)")) }
     case 1:
       for id in 0..<10 { try transaction.insert(Bill(id)) }
-      try transaction.save(Ticket("own", id: 100))
+      try transaction.save(QueueTicket("own", id: 100))
     case 2:
       // The greatest numbers go, and are not given again.
-      try transaction.delete(Ticket.self, key: 100)
+      try transaction.delete(QueueTicket.self, key: 100)
       try transaction.delete(Bill.self, key: 9)
     case 3:
-      try transaction.insert(Ticket("b"))
+      try transaction.insert(QueueTicket("b"))
       try? transaction.savepoint { transaction in
-        try transaction.insert(Ticket("c"))
-        try transaction.insert(Ticket("b"))
+        try transaction.insert(QueueTicket("c"))
+        try transaction.insert(QueueTicket("b"))
       }
     default:
       for id in 20..<40 { try transaction.insert(Bill(id)) }
-      try transaction.deleteAll(Ticket.self)
+      try transaction.deleteAll(QueueTicket.self)
     }
   }
 
   private static func sweep(spilling: Bool) -> CommitSweep<World> {
     CommitSweep(
-      name: "sequences", model: StoreModel(records: [Ticket.self, Bill.self]), commitCount: 5,
+      name: "sequences", model: StoreModel(records: [QueueTicket.self, Bill.self]), commitCount: 5,
       transactionBudget: spilling ? 2 << 10 : nil, commit: commit, world: World.init)
   }
 

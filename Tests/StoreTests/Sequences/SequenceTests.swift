@@ -9,7 +9,7 @@ import Testing
 @Suite struct SequenceTests {
   private struct Stop: Error {}
 
-  private let model = StoreModel(records: [Ticket.self, Bill.self])
+  private let model = StoreModel(records: [QueueTicket.self, Bill.self])
 
   // MARK: Which number
 
@@ -17,20 +17,20 @@ import Testing
     throws
   {
     try withStore(model) { store in
-      #expect(try store.insertAndFetch(Ticket("a")).id == 1)
-      #expect(try store.insertAndFetch(Ticket("b")).id == 2)
-      try store.save(Ticket("own", id: 10))
-      #expect(try store.insertAndFetch(Ticket("c")).id == 11)
+      #expect(try store.insertAndFetch(QueueTicket("a")).id == 1)
+      #expect(try store.insertAndFetch(QueueTicket("b")).id == 2)
+      try store.save(QueueTicket("own", id: 10))
+      #expect(try store.insertAndFetch(QueueTicket("c")).id == 11)
       // Below the last one, a number of its own changes nothing for others.
-      try store.save(Ticket("low", id: 5))
-      try store.save(Ticket("negative", id: -3))
-      #expect(try store.saveAndFetch(Ticket("d")).id == 12)
-      #expect(try store.fetch(Ticket.self).map(\.id) == [-3, 1, 2, 5, 10, 11, 12])
+      try store.save(QueueTicket("low", id: 5))
+      try store.save(QueueTicket("negative", id: -3))
+      #expect(try store.saveAndFetch(QueueTicket("d")).id == 12)
+      #expect(try store.fetch(QueueTicket.self).map(\.id) == [-3, 1, 2, 5, 10, 11, 12])
     }
   }
 
   @Test func `a record that is saved again keeps its number`() throws {
-    try withStore(model) { store in
+    try withStore(model) { store throws in
       #expect(try store.insertAndFetch(Bill(7)) == Bill(7, number: 1_000, page: 5))
       #expect(try store.saveAndFetch(Bill(7)) == Bill(7, number: 1_000, page: 5))
       #expect(try store.saveAndFetch(Bill(8)) == Bill(8, number: 1_001, page: 15))
@@ -46,10 +46,10 @@ import Testing
     let directory = try TemporaryDirectory()
     for round in 0..<3 {
       let store = try PersistentStore(at: directory.path + "/s", model: model)
-      let ticket = try store.insertAndFetch(Ticket("t"))
+      let ticket = try store.insertAndFetch(QueueTicket("t"))
       #expect(ticket.id == round + 1)
       try store.delete(ticket)
-      if round == 1 { try store.write { try $0.deleteAll(Ticket.self) } }
+      if round == 1 { try store.write { try $0.deleteAll(QueueTicket.self) } }
       try store.close()
     }
   }
@@ -121,33 +121,33 @@ import Testing
     try withStore(model) { store in
       #expect(throws: Stop.self) {
         try store.write { transaction in
-          #expect(try transaction.insertAndFetch(Ticket("a")).id == 1)
+          #expect(try transaction.insertAndFetch(QueueTicket("a")).id == 1)
           throw Stop()
         }
       }
       try store.write { transaction in
-        #expect(try transaction.insertAndFetch(Ticket("a")).id == 1)
+        #expect(try transaction.insertAndFetch(QueueTicket("a")).id == 1)
         #expect(throws: Stop.self) {
           try transaction.savepoint { transaction in
-            #expect(try transaction.insertAndFetch(Ticket("b")).id == 2)
-            try transaction.save(Ticket("own", id: 90))
+            #expect(try transaction.insertAndFetch(QueueTicket("b")).id == 2)
+            try transaction.save(QueueTicket("own", id: 90))
             throw Stop()
           }
         }
-        let refusal = storeError { try transaction.insert(Ticket("a")) }
+        let refusal = storeError { try transaction.insert(QueueTicket("a")) }
         guard case .uniqueConflict? = refusal else {
           Issue.record("\(String(describing: refusal))")
           return
         }
-        #expect(try transaction.insertAndFetch(Ticket("b")).id == 2)
-        try transaction.insert(Ticket("a"), onConflict: .keepOther)
-        try transaction.save(Ticket("a"), onConflict: .updateOther)
-        #expect(try transaction.insertAndFetch(Ticket("c")).id == 3)
+        #expect(try transaction.insertAndFetch(QueueTicket("b")).id == 2)
+        try transaction.insert(QueueTicket("a"), onConflict: .keepOther)
+        try transaction.save(QueueTicket("a"), onConflict: .updateOther)
+        #expect(try transaction.insertAndFetch(QueueTicket("c")).id == 3)
         // The other record is deleted, and this one has a number of its own.
-        try transaction.save(Ticket("a"), onConflict: .replaceOther)
-        #expect(try transaction.fetch(Ticket.self, where: \.title == "a").map(\.id) == [4])
+        try transaction.save(QueueTicket("a"), onConflict: .replaceOther)
+        #expect(try transaction.fetch(QueueTicket.self, where: \.title == "a").map(\.id) == [4])
       }
-      #expect(try store.insertAndFetch(Ticket("d")).id == 5)
+      #expect(try store.insertAndFetch(QueueTicket("d")).id == 5)
     }
   }
 
@@ -207,7 +207,7 @@ import Testing
   // MARK: Other writers
 
   @Test func `hooks, kinds, records without a type and imports get and bring numbers`() throws {
-    try withStore(StoreModel(records: [Form.self, Letter.self, Ticket.self])) { store in
+    try withStore(StoreModel(records: [Form.self, Letter.self, QueueTicket.self])) { store in
       let letter = try store.insertAndFetch(Letter(form: Form(name: "a"), copies: 0))
       #expect(letter == Letter(form: Form(id: 1, name: "a!"), copies: 1))
       #expect(try store.insertAndFetch(Form(name: "b")) == Form(id: 2, name: "b!"))
@@ -215,11 +215,11 @@ import Testing
       try store.save(Form(id: 1, name: "c"))
       #expect(try store.fetch(Letter.self, key: 1)?.copies == 1)
       try store.write { transaction in
-        try transaction.save(DynamicRecord(name: "Ticket", fields: ["title": "x"]))
-        try transaction.save(DynamicRecord(name: "Ticket", fields: ["title": "y", "id": 20]))
-        try transaction.save(DynamicRecord(name: "Ticket", fields: ["title": "z"]))
+        try transaction.save(DynamicRecord(name: "QueueTicket", fields: ["title": "x"]))
+        try transaction.save(DynamicRecord(name: "QueueTicket", fields: ["title": "y", "id": 20]))
+        try transaction.save(DynamicRecord(name: "QueueTicket", fields: ["title": "z"]))
       }
-      #expect(try store.fetch(Ticket.self).map(\.id) == [1, 20, 21])
+      #expect(try store.fetch(QueueTicket.self).map(\.id) == [1, 20, 21])
     }
   }
 
@@ -331,7 +331,7 @@ import Testing
       for task in 0..<4 {
         group.addTask {
           for index in 0..<count / 4 {
-            let ticket = Ticket("\(task) \(index)")
+            let ticket = QueueTicket("\(task) \(index)")
             // Every seventh transaction fails after it has numbered a record.
             try? await store.write { transaction in
               try transaction.insert(ticket)
@@ -341,10 +341,10 @@ import Testing
         }
       }
     }
-    let ids = try store.fetch(Ticket.self).map(\.id)
+    let ids = try store.fetch(QueueTicket.self).map(\.id)
     #expect(ids.count > count / 2)
     #expect(ids == Array(1...ids.count))
-    #expect(try store.insertAndFetch(Ticket("last")).id == ids.count + 1)
+    #expect(try await store.insertAndFetch(QueueTicket("last")).id == ids.count + 1)
     try store.expectSound()
   }
 

@@ -316,6 +316,7 @@ extension RecordDescription.Element {
   fileprivate var isCopied: Bool {
     switch kind {
     case .field, .primaryKey, .index, .transient, .computed: true
+    case .expiry: true
     case .name, .validation, .modifier, .userInfo, .inverse, .parent, .abstract, .kind: false
     }
   }

@@ -89,6 +89,7 @@ struct DescribedRecord: Sendable {
   let type: (any Record.Type)?
   private(set) var modifier: String?
   private(set) var userInfo: [String: String] = [:]
+  private(set) var expiry: Expiry?
   /// Composites before their parts.
   private(set) var fields: [DescribedField] = [] { didSet { fieldNames.renew(for: fields.count) } }
   private var fieldNames = NameTable()
@@ -211,6 +212,9 @@ extension DescribedRecord {
       case .inverse(var inverse):
         inverse.kind = name
         declaredInverses.append(inverse)
+      case .expiry(let expiry):
+        throw DescriptionFault(
+          "records expire by a field of their parent; state its expiry there", field: expiry.field)
       case .parent, .computed: break
       }
     }
@@ -354,6 +358,9 @@ extension DescribedRecord {
       guard modifier == nil else { throw DescriptionFault("it has two modifiers") }
       modifier = text.text
     case .userInfo(let stated): userInfo.merge(stated.values) { $1 }
+    case .expiry(let stated):
+      guard expiry == nil else { throw DescriptionFault("it has two expiries") }
+      expiry = stated
     case .abstract: isAbstract = true
     case .field, .transient, .computed, .inverse, .kind, .parent: break
     }

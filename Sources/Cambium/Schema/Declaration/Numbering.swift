@@ -102,6 +102,9 @@ extension Numbering {
       primaryKey: try record.primaryKey.parts(numbers, "the primary key"), indexes: [],
       modifier: record.modifier, nextField: nextField)
     schema.userInfo = record.userInfo
+    schema.expiry = try record.expiry.map { expiry throws(DescriptionFault) in
+      try expiry.schema(numbers)
+    }
     schema.isAbstract = record.isAbstract
     schema.kinds = record.kinds
       .map { KindSchema(composite: numbers[$0.name] ?? 0, isAbstract: $0.isAbstract) }

@@ -29,6 +29,7 @@ public struct RecordDescription: Sendable {
       case validation(Validation)
       case modifier(RecordModifier)
       case userInfo(UserInfo)
+      case expiry(Expiry)
       case inverse(InverseDeclaration)
       case parent(Parent)
       case abstract
@@ -61,6 +62,7 @@ extension RecordDescription {
     public static func buildExpression(_ userInfo: UserInfo) -> [Element] {
       one(.userInfo(userInfo))
     }
+    public static func buildExpression(_ expiry: Expiry) -> [Element] { one(.expiry(expiry)) }
     public static func buildExpression(_ parent: Parent) -> [Element] { one(.parent(parent)) }
     public static func buildExpression(_ abstract: Abstract) -> [Element] { one(.abstract) }
     public static func buildExpression(_ description: RecordDescription) -> [Element] {

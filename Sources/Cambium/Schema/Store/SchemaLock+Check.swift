@@ -180,6 +180,8 @@ extension LockedRecord {
     }
     changes.append(
       (.changed(.userInfo, schema.userInfo.lockText, other.schema.userInfo.lockText), nil))
+    changes.append(
+      (.changed(.expiry, schema.expiryLockText, other.schema.expiryLockText), nil))
     for field in schema.fields {
       guard let new = other.schema.field(named: field.name) else { continue }
       changes.append(

@@ -144,13 +144,26 @@ extension LockParser {
       record.schema.indexes.append(try index(&line, of: record.schema, isUnique: true))
     } else if line.take("inverse") {
       try takeInverse(&line, &record)
+    } else if line.take("expiry") {
+      try takeExpiry(&line, &record.schema)
     } else if line.take("validation") {
       record.validations.append(try line.text("a sentence"))
     } else {
       throw line.fault(
-        "fingerprint, renamed, modifier, abstract, info, field, key, index, unique, inverse, validation, record or version"
+        "fingerprint, renamed, modifier, abstract, info, field, key, index, unique, inverse, expiry, validation, record or version"
           + " was expected")
     }
+  }
+
+  /// Reads `createdAt after 86400000`, of milliseconds.
+  private static func takeExpiry(
+    _ line: inout LockLine, _ record: inout RecordSchema
+  ) throws(SchemaLockError) {
+    guard record.expiry == nil else { throw line.fault("it has an expiry already") }
+    let name = try line.text("a field's name")
+    guard let field = record.field(named: name) else { throw line.fault("there is no such field") }
+    let delay = line.take("after") ? try line.integer("a number of milliseconds") : 0
+    record.expiry = ExpirySchema(field: field.number, milliseconds: Int64(delay))
   }
 
   private static func takeField(

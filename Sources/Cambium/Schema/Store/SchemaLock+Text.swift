@@ -49,6 +49,7 @@ extension LockedRecord {
     lines.append("key " + schema.lockText(of: schema.primaryKey))
     lines += schema.indexes.map { schema.line(of: $0) }
     lines += schema.inverses.map { line(of: $0) }
+    if let expiry = schema.expiryLockText { lines.append(expiry) }
     lines += validations.map { "validation " + $0.quoted }
     return lines
   }
@@ -182,7 +183,7 @@ extension BlobOptions {
 
 extension String {
   /// A name as it is, or between quotes where it could be taken for something else.
-  fileprivate var lockName: String {
+  var lockName: String {
     !isEmpty && unicodeScalars.allSatisfy(\.isOfLockWord) ? self : quoted
   }
 }

@@ -178,6 +178,9 @@ extension RecordSchema {
     }
     record.order = record.fields.map(\.number)
     record.userInfo = userInfo
+    record.expiry = expiry.map {
+      ExpirySchema(field: numbers[$0.field] ?? 0, milliseconds: $0.milliseconds)
+    }
     record.isAbstract = isAbstract
     record.kinds =
       kinds

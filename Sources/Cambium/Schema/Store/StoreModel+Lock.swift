@@ -164,6 +164,7 @@ extension LockedRecord {
     }
     if schema.isAbstract { elements.append(.init(kind: .abstract)) }
     elements.append(.init(kind: .userInfo(.init(schema.userInfo))))
+    if let expiry = schema.declaredExpiry { elements.append(.init(kind: .expiry(expiry))) }
     elements += try self.fields(of: nil, in: version, kept)
     elements.append(
       .init(kind: .primaryKey(.init(fields: schema.keyFields(schema.primaryKey)))))

@@ -83,7 +83,7 @@ private struct SwiftDescription {
     if let userInfo = record.userInfo.swift { lines.append("UserInfo(\(userInfo))") }
     lines += fields(of: nil, key)
     if key == nil { lines.append("PrimaryKey(\(swift(record.primaryKey)))") }
-    return lines + indexes(of: nil) + inverses(of: nil)
+    return lines + indexes(of: nil) + inverses(of: nil) + [record.expirySwift].compactMap(\.self)
   }
 
   func statements(

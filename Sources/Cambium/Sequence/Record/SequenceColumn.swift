@@ -33,7 +33,8 @@ struct SequenceColumn: DerivedColumn {
   func greatest(
     of entity: Entity, in trees: TreeAccess, bySearching: Bool = false
   ) throws(StoreError) -> UInt64 {
-    let index = index.map { entity.indexes[$0] }
+    // A migration builds indexes after it has numbered the records.
+    let index = index.flatMap { entity.indexes.indices.contains($0) ? entity.indexes[$0] : nil }
     if !bySearching,
       try index.map({ index throws(StoreError) in try trees.isWhole(index.slot) })
         ?? isKey

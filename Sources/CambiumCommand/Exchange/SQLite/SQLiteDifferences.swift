@@ -62,7 +62,7 @@ struct SQLiteDifferences {
       let end = Self.end(ofParenthesis: place + 1, in: tokens)
       add(column, String(decoding: bytes[token.start..<end], as: UTF8.self) + " is left out")
     case "AUTOINCREMENT":
-      add(column, "AUTOINCREMENT is left out: the program chooses keys")
+      add(column, "AUTOINCREMENT is left out; the model can state it: generated: .sequence")
     case "DEFERRABLE" where place == 0 || tokens[place - 1].word != "NOT":
       add(column, "DEFERRABLE is left out: all references are checked when a transaction commits")
     case "COLLATE":

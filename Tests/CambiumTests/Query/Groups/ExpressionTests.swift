@@ -1,12 +1,12 @@
 import Foundation
-import InternalTestSupport
 import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record with numbers at the ends of their ranges.
-private struct Extreme: Record {
+private struct ExtremeNumbers: Record {
   var id: Int
   var small: Int8 = 0
   var large: UInt64 = 0
@@ -31,8 +31,8 @@ private struct Extreme: Record {
 }
 
 @Suite struct ExpressionTests {
-  private static func store(_ records: [Extreme]) throws -> PersistentStore {
-    let store = try PersistentStore(inMemory: StoreModel(records: [Extreme.self]))
+  private static func store(_ records: [ExtremeNumbers]) throws -> PersistentStore {
+    let store = try PersistentStore(inMemory: StoreModel(records: [ExtremeNumbers.self]))
     try store.insert(contentsOf: records)
     return store
   }
@@ -129,11 +129,11 @@ private struct Extreme: Record {
     throws
   {
     let store = try Self.store([
-      Extreme(
+      ExtremeNumbers(
         id: .max, small: .min, large: .max, number: .min, weight: .greatestFiniteMagnitude,
         ratio: .greatestFiniteMagnitude, price: .greatestFiniteMagnitude)
     ])
-    let all = Query<Extreme>()
+    let all = Query<ExtremeNumbers>()
     #expect(Self.isRefused { try store.select(from: all) { $0.id * 2 } })
     #expect(Self.isRefused { try store.select(from: all) { -$0.number } })
     #expect(Self.isRefused { try store.select(from: all) { $0.id / ($0.id - $0.id) } })
@@ -148,7 +148,7 @@ private struct Extreme: Record {
     #expect(Self.isRefused { try store.fetch(all.sorted(by: .ascending { $0.weight * 10 })) })
     #expect(Self.isRefused { try store.fetch(all.grouped { $0.id * 2 }) })
     // In a condition, a computation without a result is null.
-    #expect(try store.count(Extreme.where { $0.id / ($0.id - $0.id) == 1 }) == 0)
+    #expect(try store.count(ExtremeNumbers.where { $0.id / ($0.id - $0.id) == 1 }) == 0)
     #expect(try store.select(from: all) { $0.large - 1 } == [UInt64.max - 1])
     #expect(try store.select(from: all) { $0.ratio * 1 } == [Float.greatestFiniteMagnitude])
     #expect(try store.select(from: all) { $0.number + 1 } == [Int.min + 1])
@@ -157,10 +157,10 @@ private struct Extreme: Record {
 
   @Test func `nil and what is no number are left out of sums of expressions`() throws {
     let store = try Self.store([
-      Extreme(id: 0, number: nil, weight: 1), Extreme(id: 1, number: 5, weight: 2),
-      Extreme(id: 2, number: 7, weight: .nan),
+      ExtremeNumbers(id: 0, number: nil, weight: 1), ExtremeNumbers(id: 1, number: 5, weight: 2),
+      ExtremeNumbers(id: 2, number: 7, weight: .nan),
     ])
-    let all = Query<Extreme>()
+    let all = Query<ExtremeNumbers>()
     #expect(try store.select(from: all) { $0.number * 2 } == [nil, 10, 14])
     #expect(try store.sum(of: all) { $0.number * 2 } == 24)
     #expect(try store.average(of: all) { $0.number * 2 } == 12)
@@ -175,16 +175,16 @@ private struct Extreme: Record {
   @Test func `parts of dates are those of the calendar`() throws {
     var random = SplitMix64(seed: 44)
     let days = (0..<400).map { _ in Double.random(in: -12e9...60e9, using: &random) }
-    let edges = [0, -1, -0.5, 86_399.999, 5_097_600, 5_184_000, 978_307_200 * -1]
+    let edges: [Double] = [0, -1, -0.5, 86_399.999, 5_097_600, 5_184_000, -978_307_200]
     let records = (edges + days).enumerated().map { id, seconds in
-      Extreme(id: id, day: Date(timeIntervalSinceReferenceDate: seconds))
+      ExtremeNumbers(id: id, day: Date(timeIntervalSinceReferenceDate: seconds))
     }
     let store = try Self.store(records)
     for minutes in [0, 90, -480] {
       var calendar = Calendar(identifier: .gregorian)
       calendar.timeZone = try #require(TimeZone(secondsFromGMT: minutes * 60))
       let offset = UTCOffset.minutes(minutes)
-      let all = Query<Extreme>()
+      let all = Query<ExtremeNumbers>()
       let dates = try store.select(from: all) {
         ($0.day.year(in: offset), $0.day.month(in: offset), $0.day.day(in: offset))
       }
@@ -194,26 +194,31 @@ private struct Extreme: Record {
       for (record, (date, time)) in zip(records, zip(dates, times)) {
         let parts = calendar.dateComponents(
           [.year, .month, .day, .weekday, .hour], from: record.day)
-        #expect(date.0 == parts.year && date.1 == parts.month && date.2 == parts.day)
-        #expect(time.0 == parts.weekday && time.1 == parts.hour, "\(record.day) \(minutes)")
+        let found: [Int?] = [date.0, date.1, date.2, time.0, time.1]
+        let expected = [parts.year, parts.month, parts.day, parts.weekday, parts.hour]
+        #expect(found == expected, "\(record.day) \(minutes)")
       }
     }
-    let far = try Self.store([Extreme(id: 0, day: Date(timeIntervalSinceReferenceDate: 1e300))])
-    #expect(Self.isRefused { try far.select(from: Query<Extreme>()) { $0.day.year() } })
+    let far = try Self.store([
+      ExtremeNumbers(id: 0, day: Date(timeIntervalSinceReferenceDate: 1e300))
+    ])
+    #expect(Self.isRefused { try far.select(from: Query<ExtremeNumbers>()) { $0.day.year() } })
     #expect(
       Self.isRefused {
-        try store.select(from: Query<Extreme>()) { $0.day.hour(in: .minutes(.min)) }
+        try store.select(from: Query<ExtremeNumbers>()) {
+          $0.day.hour(in: UTCOffset.minutes(Int.min))
+        }
       })
   }
 
   @Test func `ranges begin at the highest multiple that is not above a value`() throws {
     let store = try Self.store(
       [-11, -10, -1, 0, 9, 10].map { number in
-        Extreme(
+        ExtremeNumbers(
           id: number, weight: Double(number), price: Decimal(number) / 10,
           day: Date(timeIntervalSinceReferenceDate: Double(number)), name: "né\(number)")
       })
-    let all = Query<Extreme>()
+    let all = Query<ExtremeNumbers>()
     #expect(try store.select(from: all) { $0.id.bucket(of: 10) } == [-20, -10, -10, 0, 0, 10])
     #expect(try store.select(from: all) { $0.weight.bucket(of: 10) } == [-20, -10, -10, 0, 0, 10])
     #expect(try store.select(from: all) { $0.price.bucket(of: 1) } == [-2, -1, -1, 0, 0, 1])

@@ -1,9 +1,9 @@
 import Foundation
-import InternalTestSupport
 import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite struct GroupTests {
   @Test(arguments: [0, 1, 40, 3_000])

@@ -1,8 +1,8 @@
 import Foundation
-import InternalTestSupport
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 // Lines of sales, their products, and the categories of those.
 
