@@ -30,7 +30,7 @@ struct PublicErrors {
   /// The name of the type that a nested declaration lies in, and a full stop; empty for one that is not nested.
   private static func outer(of number: Int, _ indentation: String, in lines: [String]) -> String {
     guard !indentation.isEmpty else { return "" }
-    for line in lines[..<number].reversed() {
+    for line in lines[..<number].reversed() where !line.hasSuffix("}") {
       if let found = line.firstMatch(of: /^[a-z@].*\b(?:struct|enum|class|extension) (\w+)/) {
         return "\(found.1)."
       }
@@ -55,11 +55,13 @@ struct PublicErrors {
     guard text.first == "(" else { return "" }
     var parts = [""]
     var depth = 0
+    var isString = false
     for character in text {
-      if "([<".contains(character) { depth += 1 }
-      if ")]>".contains(character) { depth -= 1 }
+      if character == "\"" { isString.toggle() }
+      if !isString, "([<".contains(character) { depth += 1 }
+      if !isString, ")]>".contains(character) { depth -= 1 }
       if depth == 0 { break }
-      if depth == 1, character == "," {
+      if depth == 1, character == ",", !isString {
         parts.append("")
       } else if depth > 1 || character != "(" {
         parts[parts.count - 1].append(character)

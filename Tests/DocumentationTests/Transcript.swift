@@ -70,15 +70,22 @@ struct Transcript {
 
 extension Transcript {
   /// Returns a line without the parts that differ from run to run and from machine to machine: sizes, times, dates, shares,
-  /// identities, and the spaces between columns.
+  /// identities, checksums, the count of the log's uses, and the spaces between columns.
   static func normalized(_ line: String) -> String {
     line.replacing(/\b\d{4}-\d\d-\d\d(?:[T ][\d:.]+Z?)?/, with: "(date)")
       .replacing(/\b\d[\d,.]* (?:bytes?|KiB|MiB|GiB|TiB)\b/, with: "(size)")
       .replacing(/\b\d[\d,.]* (?:min|ms|s)\b/, with: "(time)")
       .replacing(/\b\d[\d.]* %/, with: "(share)")
+      .replacing(/, use \d+$/, with: "")
       .replacing(/\b[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\b/, with: "(identity)")
+      .replacing(/hash to [0-9a-f]+, the reference says [0-9a-f]+/, with: "(checksums)")
       .replacing(/[ ─]{2,}/, with: " ")
       .trimmingCharacters(in: .whitespaces)
+  }
+
+  /// Returns an output as an article prints it: of a long one, the first and the last lines.
+  static func shortened(_ output: [String]) -> [String] {
+    output.count <= 24 ? output : output.prefix(3) + ["…"] + output.suffix(3)
   }
 
   /// Returns the commands whose status or printed output differs, each with both outputs.

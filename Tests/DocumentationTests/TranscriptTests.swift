@@ -23,7 +23,7 @@ import Testing
     var outputs: [[[String]]] = []
     for block in transcript.blocks {
       if let stage = block.stage { try Stage.named(stage).set(in: terminal.directory) }
-      outputs.append(try block.steps.map { try terminal.run($0.command) })
+      outputs.append(try block.steps.map { Transcript.shortened(try terminal.run($0.command)) })
     }
     if ProcessInfo.processInfo.environment["CAMBIUM_RECORD"] == "1" {
       try transcript.article(with: outputs).write(to: file, atomically: true, encoding: .utf8)
@@ -79,6 +79,15 @@ import Testing
       Transcript.normalized("store 00112233445566778899aabbccddeeff, 70.5 % live")
         == "store (identity), (share) live")
     #expect(Transcript.normalized("1,000 records") == "1,000 records")
+    #expect(
+      Transcript.normalized("its bytes hash to 562611ab, the reference says 6558a80c.")
+        == "its bytes (checksums).")
+  }
+
+  @Test func `an article prints the beginning and the end of a long output`() {
+    let lines = (1...25).map { "\($0)" }
+    #expect(Transcript.shortened(Array(lines.prefix(24))) == Array(lines.prefix(24)))
+    #expect(Transcript.shortened(lines) == ["1", "2", "3", "…", "23", "24", "25"])
   }
 
   @Test func `a terminal has the command, its output, its messages and its status`() throws {

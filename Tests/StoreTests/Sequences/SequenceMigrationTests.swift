@@ -29,8 +29,12 @@ import Testing
     try store.fetch(record: "R", where: nil).map { $0[field].sequenceNumber }
   }
 
-  private static func insert(_ id: Int64, _ store: PersistentStore) throws -> DynamicRecord? {
-    try store.write { try $0.save(DynamicRecord(name: "R", fields: ["id": .integer(id)])) }
+  /// - Parameter others: The values that the record has besides its key.
+  private static func insert(
+    _ id: Int64, _ store: PersistentStore, _ others: [String: FieldValue] = [:]
+  ) throws -> DynamicRecord? {
+    let fields = ["id": .integer(id)].merging(others) { $1 }
+    try store.write { try $0.save(DynamicRecord(name: "R", fields: RecordFields(fields))) }
     return try store.fetch(record: "R", key: id)
   }
 
@@ -63,7 +67,7 @@ import Testing
     let store = try PersistentStore(
       at: try versioned.copy(), model: versioned.model, options: options)
     #expect(try Self.numbers("p", store) == (0..<40).map { UInt64(10 + 5 * $0) })
-    #expect(try Self.insert(90, store)?["p"] == 210)
+    #expect(try Self.insert(90, store, ["m": 90])?["p"] == 210)
     try store.expectSound()
     try store.close()
   }
