@@ -31,7 +31,7 @@ struct PublicErrors {
   private static func outer(of number: Int, _ indentation: String, in lines: [String]) -> String {
     guard !indentation.isEmpty else { return "" }
     for line in lines[..<number].reversed() where !line.hasSuffix("}") {
-      if let found = line.firstMatch(of: /^[a-z@].*\b(?:struct|enum|class|extension) (\w+)/) {
+      if let found = line.firstMatch(of: /^(?:[a-z@].*\b)?(?:struct|enum|class|extension) (\w+)/) {
         return "\(found.1)."
       }
     }
