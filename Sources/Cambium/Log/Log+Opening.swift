@@ -73,8 +73,8 @@ extension Log {
 }
 
 extension LogFiles {
-  /// Whether the log itself says that all of it, up to where its last frame ends, was flushed, and with it the names of the
-  /// files: whoever began a use after the first had flushed these.
+  /// Whether the log states that all of it was flushed, up to the end of its last frame. The names of its files were flushed
+  /// before its second use was begun.
   fileprivate func isFlushed(through position: LogPosition, _ end: LogEnd?) -> Bool {
     guard case .clean? = end else { return false }
     return header.use > 1 && isKnownFlushed && faults.isEmpty
