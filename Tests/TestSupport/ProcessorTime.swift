@@ -2,15 +2,20 @@ internal import Glibc
 
 /// The least processor time that one of `count` calls takes, in nanoseconds, of some rounds.
 ///
-/// - Parameter body: Makes all `count` of them, on the calling thread.
-package func nanoseconds(each count: Int, _ body: () throws -> Void) rethrows -> Double {
-  var best = Int.max
-  for _ in 0..<7 {
-    let start = processorTime()
-    try body()
-    best = min(best, processorTime() - start)
+/// - Parameters:
+///   - bound: More rounds are made while it is exceeded, since another core's work slows this one down.
+///   - body: Makes all `count` of them, on the calling thread.
+package func nanoseconds(
+  each count: Int, atMost bound: Double = .infinity, _ body: () throws -> Void
+) rethrows -> Double {
+  var best = Double.infinity
+  var round = 0
+  while round < 7 || best > bound && round < 50 {
+    let time = try threadTime(body) / .nanoseconds(1)
+    best = min(best, time / Double(count))
+    round += 1
   }
-  return Double(best) / Double(count)
+  return best
 }
 
 /// Returns the processor time that `body` takes on the calling thread.

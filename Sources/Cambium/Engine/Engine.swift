@@ -66,6 +66,8 @@ final class Engine: @unchecked Sendable {
   /// Tasks that wait for a flush, and for the writer's turn.
   var flushWaiters: [FlushWaiter] = []
   var turnWaiters: [TurnWaiter] = []
+  /// Who the writer's turn is kept for, since they have waited for long.
+  var turnReservation: TurnWaiter?
   /// The snapshot of what is published, if one was taken of it.
   var snapshotOfPublished: Snapshot?
   /// The buffers of a transaction that is over.

@@ -71,7 +71,7 @@ struct EightCoded: Record, Hashable {
     let row = RowWriter()
     let key = KeyEncoder()
     var size = 0
-    let out = try nanoseconds(each: Self.count) {
+    let out = try nanoseconds(each: Self.count, atMost: Self.bound(200)) {
       for _ in 0..<Self.count / 1000 {
         try plan.write(records, to: row, key: key) { key, row in
           size &+= key.key.byteCount &+ row.row.byteCount
@@ -82,7 +82,7 @@ struct EightCoded: Record, Hashable {
     let keyBytes = key.key.array()
     let rowBytes = row.row.array()
     var sum = 0
-    let back = try nanoseconds(each: Self.count) {
+    let back = try nanoseconds(each: Self.count, atMost: Self.bound(480)) {
       for _ in 0..<Self.count {
         sum &+= try plan.read(EightFields.self, key: keyBytes.rawSpan, row: rowBytes.rawSpan).count
       }
@@ -97,7 +97,7 @@ struct EightCoded: Record, Hashable {
     let plan = try CodingPlan(record, layout: try RowLayout(record.schema, version: 1))
     let records = (0..<1000).map { _ in EightCoded() }
     let (row, key) = (RowWriter(), KeyEncoder())
-    let out = try nanoseconds(each: Self.count) {
+    let out = try nanoseconds(each: Self.count, atMost: Self.bound(2000)) {
       for index in 0..<Self.count {
         try plan.write(records[index % 1000], to: row, key: key)
       }
@@ -105,7 +105,7 @@ struct EightCoded: Record, Hashable {
     print("into row and key by encode(to:): \(out) ns")
     let (keyBytes, rowBytes) = (key.key.array(), row.row.array())
     var sum = 0
-    let back = try nanoseconds(each: Self.count) {
+    let back = try nanoseconds(each: Self.count, atMost: Self.bound(3000)) {
       for _ in 0..<Self.count {
         sum &+= try plan.read(EightCoded.self, key: keyBytes.rawSpan, row: rowBytes.rawSpan).count
       }

@@ -163,7 +163,7 @@ import Testing
 
   // MARK: In the background
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(60)))
   func `an open store collects by itself, while others write`() async throws {
     let directory = try TemporaryDirectory()
     let store = try await PersistentStore(

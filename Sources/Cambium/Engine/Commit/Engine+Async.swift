@@ -241,14 +241,18 @@ extension Engine {
   ///
   /// - Throws: what `takeWriterTurn` does; `CancellationError` if the task is cancelled before it has the turn.
   nonisolated(nonsending) private func awaitTransaction() async throws -> Transaction {
+    try Task.checkCancellation()
+    if let transaction = try beginAtOnce(nil) { return transaction }
+    let waiter = TurnWaiter()
     while true {
-      if Task.isCancelled {
+      do {
+        try Task.checkCancellation()
+        if let transaction = try beginAtOnce(waiter) { return transaction }
+      } catch {
         // It may have been this task's turn to try.
-        passOnWriterTurn()
-        throw CancellationError()
+        passOnWriterTurn(waiter)
+        throw error
       }
-      if let transaction = try beginAtOnce() { return transaction }
-      let waiter = TurnWaiter()
       await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in add(waiter, continuation) }
       } onCancel: {
@@ -258,17 +262,18 @@ extension Engine {
   }
 
   /// Begins a transaction if nobody has the writer's turn and there is room.
-  private func beginAtOnce() throws(StoreError) -> Transaction? {
+  private func beginAtOnce(_ waiter: TurnWaiter?) throws(StoreError) -> Transaction? {
     try checkProcess()
     lock.lock()
     defer { lock.unlock() }
     if let writer, writer.isCurrent { throw .reentrant(path: medium.path) }
     try check(.starting)
-    if writer != nil { return nil }
+    if !mayTakeTurn(waiter) { return nil }
     if isFull {
       if let foldFailure { throw foldFailure }
       return nil
     }
+    turnReservation = nil
     try takeWriterTurn()
     return makeTransaction()
   }
@@ -276,7 +281,7 @@ extension Engine {
   private func add(_ waiter: TurnWaiter, _ continuation: CheckedContinuation<Void, Never>) {
     lock.lock()
     defer { lock.unlock() }
-    if life.permits(.starting), writer != nil || isFull, !waiter.isCancelled {
+    if life.permits(.starting), !mayTakeTurn(waiter) || isFull, !waiter.isCancelled {
       waiter.continuation = continuation
       turnWaiters.append(waiter)
     } else {
@@ -293,17 +298,19 @@ extension Engine {
     waiter.resume()
   }
 
-  /// Lets another task try to take the turn if it is free.
-  private func passOnWriterTurn() {
+  /// Lets another try to take the turn if it is free.
+  private func passOnWriterTurn(_ waiter: TurnWaiter) {
     lock.lock()
     defer { lock.unlock() }
-    if writer == nil { resumeNextWriter() }
+    if turnReservation === waiter { turnReservation = nil }
+    if writer == nil { wakeNextWriter() }
   }
 
-  /// Lets the task that has waited longest try to take the turn. With the lock.
+  /// Lets the task that has waited longest try to take the turn, or the one that it is kept for. With the lock.
   func resumeNextWriter() {
-    if turnWaiters.isEmpty { return }
-    turnWaiters.removeFirst().resume()
+    guard let next = turnReservation ?? turnWaiters.first else { return }
+    turnWaiters.removeAll { $0 === next }
+    next.resume()
   }
 
   func resumeAllWriters() {
@@ -313,11 +320,15 @@ extension Engine {
   }
 }
 
-/// A task that waits for the writer's turn. Requires the engine's lock.
+/// A thread or a task that waits for the writer's turn. Requires the engine's lock.
 final class TurnWaiter: @unchecked Sendable {
-  /// Nil before the task is suspended, and after it was resumed.
+  private let start = ContinuousClock.now
+  /// A task's; nil before it is suspended, and after it was resumed.
   fileprivate var continuation: CheckedContinuation<Void, Never>?
   fileprivate var isCancelled = false
+
+  /// True if it has waited so long that the turn is to be kept for it.
+  var isOverdue: Bool { ContinuousClock.now - start > .milliseconds(5) }
 
   fileprivate func resume() {
     continuation.take()?.resume()

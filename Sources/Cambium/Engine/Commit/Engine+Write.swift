@@ -174,16 +174,34 @@ extension Engine {
   ///
   /// - Throws: what `check` does.
   private func waitForWriter() throws(StoreError) {
-    if writer == nil { return }
+    if mayTakeTurn(nil) { return }
     figures.waitingThreads += 1
     defer { figures.waitingThreads -= 1 }
-    try wait(for: writerLeft, to: .starting, until: writer == nil)
+    let waiter = TurnWaiter()
+    defer { if turnReservation === waiter { turnReservation = nil } }
+    try wait(for: writerLeft, to: .starting, until: mayTakeTurn(waiter))
+  }
+
+  /// Returns true if the turn is free, and not kept for another than `waiter`. With the lock.
+  ///
+  /// Whoever comes first takes it, which spares a change of threads for each transaction. So that one that writes without a
+  /// pause does not keep all others from it, the turn is kept for a waiter that has waited for long.
+  func mayTakeTurn(_ waiter: TurnWaiter?) -> Bool {
+    if let turnReservation, turnReservation !== waiter { return false }
+    if writer == nil { return true }
+    if turnReservation == nil, let waiter, waiter.isOverdue { turnReservation = waiter }
+    return false
   }
 
   /// With the lock.
   func giveWriterTurn() {
     writer = nil
-    writerLeft.signal()
+    wakeNextWriter()
+  }
+
+  /// Lets one thread and one task try to take the turn, or the one that it is kept for. With the lock.
+  func wakeNextWriter() {
+    if turnReservation == nil { writerLeft.signal() } else { writerLeft.broadcast() }
     resumeNextWriter()
   }
 
