@@ -66,7 +66,7 @@ final class Engine: @unchecked Sendable {
   /// Tasks that wait for a flush, and for the writer's turn.
   var flushWaiters: [FlushWaiter] = []
   var turnWaiters: [TurnWaiter] = []
-  /// Who the writer's turn is kept for, since they have waited for long.
+  /// The overdue waiter that gets the next writer's turn.
   var turnReservation: TurnWaiter?
   /// The snapshot of what is published, if one was taken of it.
   var snapshotOfPublished: Snapshot?

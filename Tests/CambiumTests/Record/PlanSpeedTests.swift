@@ -66,12 +66,13 @@ struct EightCoded: Record, Hashable {
   }
 
   @Test func `a record of eight fields becomes a row and comes back`() throws {
+    let bounds = (out: Self.bound(200), back: Self.bound(480))
     let plan = try makePlan(EightFields.self)
     let records = (0..<1000).map { _ in EightFields() }
     let row = RowWriter()
     let key = KeyEncoder()
     var size = 0
-    let out = try nanoseconds(each: Self.count, atMost: Self.bound(200)) {
+    let out = try nanoseconds(each: Self.count, atMost: bounds.out) {
       for _ in 0..<Self.count / 1000 {
         try plan.write(records, to: row, key: key) { key, row in
           size &+= key.key.byteCount &+ row.row.byteCount
@@ -82,22 +83,23 @@ struct EightCoded: Record, Hashable {
     let keyBytes = key.key.array()
     let rowBytes = row.row.array()
     var sum = 0
-    let back = try nanoseconds(each: Self.count, atMost: Self.bound(480)) {
+    let back = try nanoseconds(each: Self.count, atMost: bounds.back) {
       for _ in 0..<Self.count {
         sum &+= try plan.read(EightFields.self, key: keyBytes.rawSpan, row: rowBytes.rawSpan).count
       }
     }
     print("out of them: \(back) ns")
     #expect(sum > 0 && size > 0)
-    #expect(out < Self.bound(200) && back < Self.bound(480))
+    #expect(out < bounds.out && back < bounds.back)
   }
 
   @Test func `a record of eight fields encodes and decodes itself`() throws {
+    let bounds = (out: Self.bound(2000), back: Self.bound(3000))
     let record = try checkedRecord(EightCoded.self)
     let plan = try CodingPlan(record, layout: try RowLayout(record.schema, version: 1))
     let records = (0..<1000).map { _ in EightCoded() }
     let (row, key) = (RowWriter(), KeyEncoder())
-    let out = try nanoseconds(each: Self.count, atMost: Self.bound(2000)) {
+    let out = try nanoseconds(each: Self.count, atMost: bounds.out) {
       for index in 0..<Self.count {
         try plan.write(records[index % 1000], to: row, key: key)
       }
@@ -105,13 +107,13 @@ struct EightCoded: Record, Hashable {
     print("into row and key by encode(to:): \(out) ns")
     let (keyBytes, rowBytes) = (key.key.array(), row.row.array())
     var sum = 0
-    let back = try nanoseconds(each: Self.count, atMost: Self.bound(3000)) {
+    let back = try nanoseconds(each: Self.count, atMost: bounds.back) {
       for _ in 0..<Self.count {
         sum &+= try plan.read(EightCoded.self, key: keyBytes.rawSpan, row: rowBytes.rawSpan).count
       }
     }
     print("out of them by init(from:): \(back) ns")
     #expect(sum > 0)
-    #expect(out < Self.bound(2000) && back < Self.bound(3000))
+    #expect(out < bounds.out && back < bounds.back)
   }
 }

@@ -269,11 +269,13 @@ extension Engine {
     if let writer, writer.isCurrent { throw .reentrant(path: medium.path) }
     try check(.starting)
     if !mayTakeTurn(waiter) { return nil }
+    turnReservation = nil
     if isFull {
+      // A thread waits for room with the turn, or folds; a task only waits.
+      writerLeft.signal()
       if let foldFailure { throw foldFailure }
       return nil
     }
-    turnReservation = nil
     try takeWriterTurn()
     return makeTransaction()
   }
@@ -306,7 +308,7 @@ extension Engine {
     if writer == nil { wakeNextWriter() }
   }
 
-  /// Lets the task that has waited longest try to take the turn, or the one that it is kept for. With the lock.
+  /// Lets the task that has waited longest try to take the turn, or the waiter it is reserved for. With the lock.
   func resumeNextWriter() {
     guard let next = turnReservation ?? turnWaiters.first else { return }
     turnWaiters.removeAll { $0 === next }
@@ -327,7 +329,7 @@ final class TurnWaiter: @unchecked Sendable {
   fileprivate var continuation: CheckedContinuation<Void, Never>?
   fileprivate var isCancelled = false
 
-  /// True if it has waited so long that the turn is to be kept for it.
+  /// True if it has waited long enough for the next turn to be reserved for it.
   var isOverdue: Bool { ContinuousClock.now - start > .milliseconds(5) }
 
   fileprivate func resume() {

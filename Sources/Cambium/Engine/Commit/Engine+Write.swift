@@ -182,10 +182,10 @@ extension Engine {
     try wait(for: writerLeft, to: .starting, until: mayTakeTurn(waiter))
   }
 
-  /// Returns true if the turn is free, and not kept for another than `waiter`. With the lock.
+  /// Returns true if the turn is free, and not reserved for another waiter. With the lock.
   ///
-  /// Whoever comes first takes it, which spares a change of threads for each transaction. So that one that writes without a
-  /// pause does not keep all others from it, the turn is kept for a waiter that has waited for long.
+  /// Whoever comes first takes the turn, so that most transactions need no change of threads. A thread that writes without a
+  /// pause would always be first: once a waiter is overdue, the next turn is reserved for it.
   func mayTakeTurn(_ waiter: TurnWaiter?) -> Bool {
     if let turnReservation, turnReservation !== waiter { return false }
     if writer == nil { return true }
@@ -199,7 +199,7 @@ extension Engine {
     wakeNextWriter()
   }
 
-  /// Lets one thread and one task try to take the turn, or the one that it is kept for. With the lock.
+  /// Lets one thread and one task try to take the turn, or the waiter it is reserved for. With the lock.
   func wakeNextWriter() {
     if turnReservation == nil { writerLeft.signal() } else { writerLeft.broadcast() }
     resumeNextWriter()
