@@ -1,104 +1,114 @@
-import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import Cambium
 @testable import InternalTestSupport
 
-/// A thread that writes without a pause leaves turns to others.
+/// Nobody takes the writer's turn again and again while others wait for it.
 @Suite(.timeLimit(.minutes(60))) struct WriterTurnTests {
-  /// A thread that takes the turn again as soon as it has given it up, and holds it for a while. It ends by itself after
-  /// `limit` transactions, so that who never gets a turn beside it gets one then.
-  private final class BusyWriter: Sendable {
-    static let limit = 1_000 * rounds
+  enum Waiter: CaseIterable, Sendable {
+    case thread, task
 
-    private let transactions = Atomic(0)
-    private let stop = Signal()
-    private let ended = Signal()
-
-    var count: Int { transactions.load(ordering: .relaxed) }
-
-    init(_ engine: Engine) throws {
-      let started = Signal()
-      _ = try BackgroundThread(name: "busy") { [self] in
-        while !stop.isSet, count < Self.limit {
-          try? engine.write(.relaxed) { _ in
-            started.set()
-            usleep(500)
-          }
-          transactions.add(1, ordering: .relaxed)
+    /// Begins a commit that waits for the turn.
+    ///
+    /// - Returns: The task, if it is one, and what is set when the commit has returned.
+    func begin(in engine: Engine) throws -> (Task<Void, Never>?, ended: Signal) {
+      let ended = Signal()
+      switch self {
+      case .thread:
+        _ = try BackgroundThread(name: "waiter") {
+          try? engine.put([1], [1], .relaxed)
+          ended.set()
         }
-        ended.set()
-      }
-      started.wait()
-    }
-
-    func end() {
-      stop.set()
-      ended.wait()
-    }
-  }
-
-  private static let rounds = 20
-
-  @Test(arguments: [false, true])
-  func `who waits gets a turn long before the busy thread ends`(inTask: Bool) async throws {
-    let engine = try Engine.open(InMemoryFileSystem())
-    let busy = try BusyWriter(engine)
-    for round in 0..<Self.rounds {
-      if inTask {
-        try await engine.putInTask([UInt8(round)], [1], .relaxed)
-      } else {
-        try engine.put([UInt8(round)], [1], .relaxed)
-      }
-    }
-    let count = busy.count
-    busy.end()
-    #expect(count < BusyWriter.limit / 2)
-  }
-
-  /// With small overlays the store is often full, and without threads of its own only a thread that has the turn makes room.
-  @Test(arguments: [EngineOptions(), .small()])
-  func `threads and tasks all get their turns beside two busy threads`(
-    options: EngineOptions
-  ) async throws {
-    let engine = try Engine.open(InMemoryFileSystem(), options: options)
-    let busy = try (0..<2).map { _ in try BusyWriter(engine) }
-    let crew = Signal()
-    _ = try BackgroundThread(name: "other") {
-      for round in 0..<Self.rounds { try? engine.put([1, UInt8(round)], [1], .relaxed) }
-      crew.set()
-    }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for task in 0..<8 {
-        group.addTask {
-          for round in 0..<Self.rounds {
-            let value = Bytes(repeating: 1, count: 100)
-            try await engine.putInTask([2, UInt8(task), UInt8(round)], value, .relaxed)
-          }
+        return (nil, ended)
+      case .task:
+        let task = Task {
+          try? await engine.putInTask([1], [1], .relaxed)
+          ended.set()
         }
+        return (task, ended)
       }
-      try await group.waitForAll()
     }
-    crew.wait()
-    for writer in busy { writer.end() }
-    #expect(try engine.snapshot().tree(engine.names.slot(of: "t")).count == 9 * Self.rounds)
+
+    func isWaiting(in engine: Engine) -> Bool {
+      switch self {
+      case .thread: engine.figures.waitingThreads == 1
+      case .task: engine.turnWaiters.count == 1
+      }
+    }
   }
 
-  @Test func `a task that is cancelled while a turn is reserved for it leaves it to others`()
+  private let engine: Engine
+  private let isOver = Signal()
+
+  init() throws { engine = try Engine.open(InMemoryFileSystem()) }
+
+  /// Holds the turn until `waiter` is overdue, takes it again before the waiter wakes, and returns with it when the next turn
+  /// is reserved.
+  private func reserve(
+    for waiter: Waiter
+  ) async throws -> (Task<Void, Never>?, ended: Signal) {
+    // A thread of its own has the turn, as no task runs on that one.
+    let (engine, isOver, isHeld) = (engine, isOver, Signal())
+    _ = try BackgroundThread(name: "holder") {
+      try? engine.locked { try engine.takeWriterTurn() }
+      isHeld.set()
+      isOver.wait()
+    }
+    isHeld.wait()
+    let waiting = try waiter.begin(in: engine)
+    try #require(await engine.reaches(waiter.isWaiting(in: engine)))
+    try await Task.sleep(for: .milliseconds(10))
+    engine.locked {
+      let holder = engine.writer
+      engine.giveWriterTurn()
+      engine.writer = holder
+    }
+    try #require(await engine.reaches(engine.turnReservation != nil))
+    return waiting
+  }
+
+  @Test(arguments: Waiter.allCases)
+  func `the next turn is reserved for an overdue waiter`(waiter: Waiter) async throws {
+    defer { isOver.set() }
+    let (_, ended) = try await reserve(for: waiter)
+    engine.locked {
+      engine.giveWriterTurn()
+      #expect(!engine.mayTakeTurn(nil))
+    }
+    #expect(await comesTrue { ended.isSet })
+    #expect(try engine.value([1]) == [1])
+    #expect(engine.locked { engine.turnReservation } == nil)
+    try engine.put([2], [2], .relaxed)
+  }
+
+  /// No thread of the engine folds here: a thread that has the turn does.
+  @Test func `while the store is full, a thread has the turn that was reserved for a task`()
     async throws
   {
-    let engine = try Engine.open(InMemoryFileSystem())
-    let busy = try BusyWriter(engine)
-    for round in 0..<Self.rounds {
-      let task = Task { try await engine.putInTask([1], [1], .relaxed) }
-      try await Task.sleep(for: .milliseconds(round))
-      task.cancel()
-      _ = await task.result
-      try engine.put([UInt8(round)], [2], .relaxed)
+    defer { isOver.set() }
+    let large = Bytes(repeating: 7, count: 2 * engine.options.foldThreshold)
+    try engine.put([3], large, .relaxed)
+    let (_, ended) = try await reserve(for: .task)
+    let slot = try engine.names.slot(of: "t")
+    let transaction = engine.locked { engine.makeTransaction() }
+    try transaction.put([4].rawSpan, large.rawSpan, schemaVersion: 1, in: slot)
+    try engine.locked {
+      _ = try engine.enqueue(transaction, .relaxed)
+      #expect(engine.isFull && engine.writer == nil)
     }
-    busy.end()
+    try engine.put([2], [2], .relaxed)
+    #expect(await comesTrue { ended.isSet })
+  }
+
+  @Test func `a reserved turn is free if the task is cancelled`() async throws {
+    defer { isOver.set() }
+    let (task, ended) = try await reserve(for: .task)
+    task?.cancel()
+    #expect(await comesTrue { ended.isSet })
     #expect(engine.locked { engine.turnReservation } == nil)
+    engine.locked { engine.giveWriterTurn() }
+    try engine.put([2], [2], .relaxed)
+    #expect(try engine.value([1]) == nil)
   }
 }
