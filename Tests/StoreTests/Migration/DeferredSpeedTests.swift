@@ -143,7 +143,7 @@ import Testing
     try store.close()
     let again = try Self.time { try Self.open(path, 2).close() }
     print(
-      "deferred, \(Self.count.grouped) records: published and open in \(opening * 1e3) ms, opened"
+      "deferred, \(Self.count.grouped) records: published and open in \(opening * 1e3) ms of processor time, opened"
         + " again and closed in \(again * 1e3) ms, counted in \(counting * 1e3) ms, finished in"
         + " \(finishing) s; old to new: \(old.ratio(to: new))")
     if scaled(1, debug: 0) == 1 {
