@@ -15,6 +15,13 @@ if Context.environment["CAMBIUM_WARNINGS"] == "errors" {
   settings.append(.treatAllWarnings(as: .error))
 }
 
+extension Target.Dependency {
+  /// A product that is taken with the trait `Service` only.
+  static func ofService(_ product: String, _ package: String) -> Self {
+    .product(name: product, package: package, condition: .when(traits: ["Service"]))
+  }
+}
+
 let package = Package(
   name: "cambium",
   products: [
@@ -26,8 +33,15 @@ let package = Package(
     .library(name: "CambiumCoreStore", targets: ["CambiumCoreStore"]),
     // Models by changes and migration policies, for programs that come from Crush.
     .library(name: "CambiumCrush", targets: ["CambiumCrush"]),
+    // A store as a part of a service: opened, watched and closed; metrics and traces. Empty without the trait `Service`.
+    .library(name: "CambiumService", targets: ["CambiumService"]),
     // What operators run: explains, checks, copies and migrates any store.
     .executable(name: "cambium", targets: ["CambiumCommand"]),
+  ],
+  traits: [
+    .trait(
+      name: "Service",
+      description: "CambiumService: a store in a service, with metrics and traces.")
   ],
   dependencies: [
     // What services log through.
@@ -35,6 +49,13 @@ let package = Package(
     // What the command reads its arguments with; the library has no part of it.
     .package(
       url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
+    // With the trait `Service` only: what starts and ends the parts of a service, and what they report through.
+    .package(
+      url: "https://github.com/swift-server/swift-service-lifecycle",
+      .upToNextMinor(from: "2.13.0")),
+    .package(url: "https://github.com/apple/swift-metrics", .upToNextMinor(from: "2.13.0")),
+    .package(
+      url: "https://github.com/apple/swift-distributed-tracing", .upToNextMinor(from: "1.7.3")),
   ],
   targets: [
     .target(name: "CCambium"),
@@ -52,6 +73,14 @@ let package = Package(
     .target(
       name: "CambiumCrush",
       dependencies: ["Cambium", .product(name: "Logging", package: "swift-log")],
+      packageAccess: false),
+    .target(
+      name: "CambiumService",
+      dependencies: [
+        "Cambium", .product(name: "Logging", package: "swift-log"),
+        .ofService("ServiceLifecycle", "swift-service-lifecycle"),
+        .ofService("Metrics", "swift-metrics"), .ofService("Tracing", "swift-distributed-tracing"),
+      ],
       packageAccess: false),
     // Sees what is internal, as the tests that use it do; so it is a target for tests, without any of its own.
     .testTarget(
@@ -76,6 +105,18 @@ let package = Package(
     .testTarget(
       name: "CommandTests", dependencies: ["Cambium", "InternalTestSupport", "TestSupport"],
       exclude: ["Fixtures"]),
+    // Empty without the trait `Service`.
+    .testTarget(
+      name: "ServiceTests",
+      dependencies: [
+        "Cambium", "CambiumService", "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
+        .ofService("ServiceLifecycle", "swift-service-lifecycle"),
+        .ofService("ServiceLifecycleTestKit", "swift-service-lifecycle"),
+        .ofService("CoreMetrics", "swift-metrics"), .ofService("MetricsTestKit", "swift-metrics"),
+        .ofService("Tracing", "swift-distributed-tracing"),
+        .ofService("InMemoryTracing", "swift-distributed-tracing"),
+      ]),
     // The code of documents about other libraries, in the dialects.
     .testTarget(
       name: "DialectTests",
@@ -87,6 +128,7 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: [
         "Cambium", "CambiumTesting", "CambiumSwiftData", "CambiumCoreStore", "CambiumCrush",
+        "CambiumService",
       ],
       exclude: ["Preludes"]),
   ],
@@ -99,7 +141,7 @@ for target in package.targets where !["CCambium", "CZstd"].contains(target.name)
 
 // Without the optimizer, which takes longer than these gain by it: they sweep over nothing.
 for target in package.targets
-where ["CommandTests", "DialectTests", "DocumentationTests"].contains(target.name) {
+where ["CommandTests", "DialectTests", "DocumentationTests", "ServiceTests"].contains(target.name) {
   target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
 }
 

@@ -27,9 +27,16 @@ let package = Package(
   products: [
     .executable(name: "cambium-bench", targets: ["CambiumBench"])
   ],
+  traits: [
+    .trait(
+      name: "Service",
+      description: "Has no effect here, so that builds can share the library.")
+  ],
   dependencies: [
     // Named, because a path's own name is whatever the clone's directory is called.
-    .package(name: "cambium", path: ".."),
+    .package(
+      name: "cambium", path: "..",
+      traits: [.trait(name: "Service", condition: .when(traits: ["Service"]))]),
     .package(
       url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),

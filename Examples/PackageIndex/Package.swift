@@ -3,7 +3,16 @@ import PackageDescription
 
 let package = Package(
   name: "package-index",
-  dependencies: [.package(name: "cambium", path: "../..")],
+  traits: [
+    .trait(
+      name: "Service",
+      description: "Has no effect here, so that builds can share the library.")
+  ],
+  dependencies: [
+    .package(
+      name: "cambium", path: "../..",
+      traits: [.trait(name: "Service", condition: .when(traits: ["Service"]))])
+  ],
   targets: [
     .executableTarget(
       name: "package-index",

@@ -1,12 +1,15 @@
 import Cambium
+import CambiumService
+import CoreMetrics
 import Hummingbird
 import Logging
+import ServiceLifecycle
 
 /// A service that keeps orders in a store of its own.
 ///
 ///     order-service serve STORE [port [address]]      on this machine's own address, 127.0.0.1, by default
 ///     order-service seed STORE count        makes a store of version 1, as last year's service left it
-///     order-service verify STORE            reads order ids, one a line, and says which are not there
+///     order-service verify STORE            reads order ids, one a line, and reports those that are missing
 @main enum OrderService {
   static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst()
@@ -24,19 +27,33 @@ import Logging
   }
 
   private static func serve(_ path: String, port: Int, address: String) async throws {
-    var options = StoreOptions()
-    options.logger = Logger(label: "store")
     let logger = Logger(label: "orders")
+    // swift-prometheus has a factory that takes the place of this one. It has to be there before the services are made.
+    let metrics = MetricsPage()
+    MetricsSystem.bootstrap(metrics)
+    let store = makeStoreService(path, logger)
+    let server = Application(
+      router: Routes(service: store, metrics: metrics).router(),
+      configuration: .init(address: .hostname(address, port: port)), logger: logger)
+    // Both start at once: the server answers probes while the store is opened. They stop in reverse: first the server, when its
+    // requests are answered, then the store.
+    let group = ServiceGroup(
+      configuration: .init(
+        services: [store, server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+    try await group.run()
+  }
+
+  private static func makeStoreService(_ path: String, _ logger: Logger) -> StoreService {
+    var storeOptions = StoreOptions()
+    storeOptions.logger = logger
+    var options = StoreServiceOptions()
+    options.name = "orders"
     // The service before this one may still be ending.
-    options.lock = .wait(for: .seconds(30))
-    let store = try await PersistentStore(
-      at: path, model: Order.model, migration: .deferred, options: options)
-    logger.info("opened", metadata: ["report": "\(store.report)"])
-    let application = Application(
-      router: Routes(store: store).router(),
-      configuration: .init(address: .hostname(address, port: port)),
-      services: [StoreService(store: store, logger: logger)], logger: logger)
-    // Services stop in reverse: requests first, then the store.
-    try await application.runService()
+    options.lockTimeout = .seconds(30)
+    options.metricsInterval = .seconds(1)
+    // Spans go to the tracer that the program bootstraps, such as that of swift-otel; without one, to none.
+    options.tracesWork = true
+    return StoreService(
+      at: path, model: Order.model, storeOptions: storeOptions, options: options)
   }
 }

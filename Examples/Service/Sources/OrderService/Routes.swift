@@ -1,27 +1,53 @@
 import Cambium
+import CambiumService
 import FoundationEssentials
 import Hummingbird
 
 extension Order: ResponseCodable {}
 
-/// What the service answers.
+/// The requests that the service answers.
 ///
-///     POST /orders            {"customer": …, "cents": …}   → the order; it is on the medium then
+///     POST /orders            {"customer": …, "cents": …}   → the order, which is on the disk then
 ///     GET  /orders/ID                                       → the order
 ///     GET  /orders?customer=NAME                            → the orders of a customer, by the index
-///     GET  /metrics                                         → what the store says of itself
+///     GET  /metrics                                         → figures of the store
+///     GET  /health/live, /health/ready                      → 200 or 503, and the health of the store in a line
 struct Routes {
-  let store: PersistentStore
+  let service: StoreService
+  let metrics: MetricsPage
 
   func router() -> Router<BasicRequestContext> {
     let router = Router()
     router.post("orders") { request, context in try await add(request, context) }
     router.get("orders/:id") { _, context in try order(context) }
     router.get("orders") { request, _ in try await orders(request) }
-    router.get("metrics") { _, _ in try Metrics(of: store).text }
+    router.get("metrics") { _, _ in metrics.text }
+    router.get("health/live") { _, _ in probe(\.isAlive) }
+    router.get("health/ready") { _, _ in probe(\.isReady) }
     return router
   }
 
+  /// The store, unless it is still being opened or migrated.
+  private var store: PersistentStore {
+    get throws {
+      do {
+        return try service.store()
+      } catch {
+        throw HTTPError(.serviceUnavailable, message: "\(error)")
+      }
+    }
+  }
+
+  private func probe(_ isWell: (StoreHealth) -> Bool) -> EditedResponse<String> {
+    let health = service.health
+    return EditedResponse(
+      status: isWell(health) ? .ok : .serviceUnavailable, response: "\(health)\n")
+  }
+}
+
+// MARK: - Orders
+
+extension Routes {
   private struct NewOrder: Decodable {
     var customer: String
     var cents: Int
