@@ -5,7 +5,7 @@
 ///             ┌──────────┬────────┬─────────┬─────────┬───────┬───────┬────┬─────┬─────────────────┐
 ///             │CAMBLOG␀  │version │checksum │identity │number │blocks │use │salt │opening sequence │
 ///             └──────────┴────────┴─────────┴─────────┴───────┴───────┴────┴─────┴─────────────────┘
-///             64        88      112             116
+///             64        88      120             124
 ///             ┌─────────┬───────┬───────────────┬─ ─ ─
 ///             │features │footer │opening blocks │ zero up to 4096
 ///             └─────────┴───────┴───────────────┴─ ─ ─
@@ -15,7 +15,7 @@
 struct LogHeader: Equatable, Sendable {
   /// "CAMBLOG" and a zero byte.
   static let magic: UInt64 = 0x0047_4f4c_424d_4143
-  static let size = 116
+  static let size = 124
 
   var identity: StoreIdentity
   /// The number in the file's name.
@@ -65,7 +65,7 @@ extension LogHeader {
     var reference: [UInt8] = []
     footer.encode(to: &reference)
     block.copy(reference.rawSpan, to: 88)
-    block.store(openingBlocks, at: 112)
+    block.store(openingBlocks, at: 120)
     let checksum = Self.checksum(of: block.bytes)
     block.store(checksum.rawValue, at: 12)
     return checksum

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 
 /// A set of blocks of one segment that any number of threads may read and add to.
@@ -11,13 +12,23 @@ internal import Synchronization
 
   init(blocks: Int) {
     wordCount = (blocks + 63) / 64
-    unsafe words = .allocate(capacity: wordCount)
-    for index in 0..<wordCount { unsafe (words + index).initialize(to: Atomic(0)) }
+    // Zeros from the system: a segment takes no memory for the parts of it that nothing reads.
+    guard let zeros = unsafe calloc(max(1, wordCount), MemoryLayout<Atomic<UInt64>>.stride) else {
+      preconditionFailure("there is no memory for the bits of \(blocks) blocks")
+    }
+    unsafe words = zeros.assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 
   deinit {
-    unsafe words.deinitialize(count: wordCount)
-    unsafe words.deallocate()
+    unsafe free(words)
+  }
+
+  /// Adds all blocks of `other` that this set has bits for.
+  func formUnion(_ other: BlockSet) {
+    for word in 0..<min(wordCount, other.wordCount) {
+      let bits = unsafe other.words[word].load(ordering: .acquiring)
+      if bits != 0 { unsafe words[word].bitwiseOr(bits, ordering: .releasing) }
+    }
   }
 
   @inline(__always)

@@ -1,6 +1,6 @@
 internal import CCambium
 
-/// A CRC-32C (Castagnoli), as pages carry it and as the references to them repeat it.
+/// A CRC-32C (Castagnoli), as headers of files, frames of the log and blobs carry it.
 struct Checksum: Hashable, Sendable {
   private(set) var rawValue: UInt32
 
@@ -28,25 +28,8 @@ struct Checksum: Hashable, Sendable {
 }
 
 extension Checksum {
-  /// The size of the field at a page's beginning that holds its checksum and is not part of it.
+  /// The size of the field that holds it.
   static let size = 4
-
-  /// The checksum that `page` has to carry at `position` in `store`.
-  ///
-  ///     ┌ store identity ─┬ segment ─┬ block ─┐┌ checksum ┬ page ────┄
-  ///     │ 16              │ 4        │ 4      ││ 4 (not)  │ the rest
-  ///     └─────────────────┴──────────┴────────┘└──────────┴──────────┄
-  ///
-  /// Identity and position come first so that a whole, valid page is still refused where it does
-  /// not belong: written to the wrong place, or left by another store.
-  static func ofPage(
-    _ page: RawSpan, at position: PagePosition, in store: StoreIdentity
-  ) -> Checksum {
-    var checksum = store.checksum
-    checksum.update(UInt64(position.block) << 32 | UInt64(position.segment))
-    checksum.update(page.extracting(droppingFirst: size))
-    return checksum
-  }
 }
 
 extension Checksum: CustomStringConvertible {

@@ -1,14 +1,14 @@
 // The bytes of a footer: a fixed part, then sections. A section that this version does not know is
 // passed over, or refuses the store, as its flag says.
 //
-//     offset  0       8       12       16        32        56                64
+//     offset  0       24      28       32        48        72                80
 //             ┌───────┬───────┬────────┬─────────┬─────────┬─────────────────┬──────────┬─ ─
 //             │header │length │log use │identity │features │covered sequence │section   │
 //             └───────┴───────┴────────┴─────────┴─────────┴─────────────────┴──────────┴─ ─
 //     section: kind u16, flags u16, length u32, payload
 
 extension Footer {
-  static let fixedSize = 64
+  static let fixedSize = 80
 
   enum Section: UInt16 {
     case trees = 1
@@ -80,14 +80,14 @@ extension Footer {
 
   /// Writes the whole footer but for the page header.
   func encode(_ sections: [UInt8], to page: inout MutableRawSpan) {
-    page.store(UInt32(sections.count), at: 8)
-    page.store(logUse, at: 12)
-    page.store(identity.low, at: 16)
-    page.store(identity.high, at: 24)
-    page.store(features.compatible, at: 32)
-    page.store(features.readCompatible, at: 40)
-    page.store(features.incompatible, at: 48)
-    page.store(coveredSequence, at: 56)
+    page.store(UInt32(sections.count), at: 24)
+    page.store(logUse, at: 28)
+    page.store(identity.low, at: 32)
+    page.store(identity.high, at: 40)
+    page.store(features.compatible, at: 48)
+    page.store(features.readCompatible, at: 56)
+    page.store(features.incompatible, at: 64)
+    page.store(coveredSequence, at: 72)
     page.copy(sections.rawSpan, to: Self.fixedSize)
   }
 

@@ -31,14 +31,19 @@ extension Footer {
   ///
   /// - Complexity: O(trees + segments); no page is read.
   var garbageShare: Double {
-    // A sum of numbers that come from a file: it cannot overflow.
-    let blocks = segments.reduce(0) { $0 + ($1.kind == .pages ? Double($1.end) : 0) }
-    if blocks == 0 { return 0 }
-    return max(0, 1 - Double(liveBytes) / (blocks * Double(Layout.blockSize)))
+    if blockCount == 0 { return 0 }
+    return max(0, 1 - Double(liveBytes) / (Double(blockCount) * Double(Layout.blockSize)))
   }
 }
 
 extension Footer {
+  /// The published blocks of all page segments.
+  var blockCount: UInt64 {
+    var sum: UInt64 = 0
+    for extent in segments where extent.kind == .pages { sum.addClamping(extent.end) }
+    return sum
+  }
+
   /// The bytes that trees reach, where they share no pages.
   ///
   /// - Complexity: O(trees).

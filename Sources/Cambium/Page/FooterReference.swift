@@ -1,18 +1,18 @@
-/// A reference that opens a store at one moment: the places of its footer's two copies, and their checksum.
+/// A reference that opens a store at one moment: the places of its footer's two copies, and their checksums.
 ///
-///     offset  0        4      7       8          12              16
+///     offset  0        4      7       8          16              24
 ///             ┌────────┬──────┬───────┬──────────┬───────────────┬─────────────────┐
-///             │segment │block │blocks │checksum  │copy's checksum│covered sequence │ 24 bytes
+///             │segment │block │blocks │checksum  │copy's checksum│covered sequence │ 32 bytes
 ///             └────────┴──────┴───────┴──────────┴───────────────┴─────────────────┘
 ///
 /// The copy lies right after the first.
 struct FooterReference: Hashable, Sendable {
-  static let size = 24
+  static let size = 32
 
   let position: PagePosition
   let blocks: UInt8
-  let checksum: Checksum
-  let copyChecksum: Checksum
+  let checksum: PageChecksum
+  let copyChecksum: PageChecksum
   /// Every commit up to this one is in the footer's trees.
   let coveredSequence: UInt64
 
@@ -37,8 +37,8 @@ extension FooterReference {
     let place = try reader.integer(UInt32.self)
     position = PagePosition(segment: segment, block: place & 0xff_ffff)
     blocks = UInt8(truncatingIfNeeded: place >> 24)
-    checksum = Checksum(rawValue: try reader.integer(UInt32.self))
-    copyChecksum = Checksum(rawValue: try reader.integer(UInt32.self))
+    checksum = PageChecksum(rawValue: try reader.integer(UInt64.self))
+    copyChecksum = PageChecksum(rawValue: try reader.integer(UInt64.self))
     coveredSequence = try reader.integer(UInt64.self)
     guard blocks >= 1, blocks <= Layout.pageBlocksMax else {
       throw reader.fault("a footer of \(blocks) blocks")

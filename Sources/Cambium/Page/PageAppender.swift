@@ -38,7 +38,7 @@ final class PageAppender {
   private let identity: StoreIdentity
   private let output: Output
   private let lifetime: Lifetime
-  private let segmentBlocks: Int
+  private var segmentBlocks: Int
   /// Of the next segment.
   private(set) var nextNumber: UInt64
   /// The segments that got pages since the last publication, and before them, or alone, the one that
@@ -68,10 +68,10 @@ final class PageAppender {
   /// - Parameters:
   ///   - number: The first segment to make, above all that there are. One that has the number already
   ///     is not replaced: appending then throws `.io(.fileExists, …)`.
-  ///   - segmentBlocks: The size a segment may reach, at most 1 GiB in blocks of 4 KiB.
+  ///   - segmentBlocks: The size a segment may reach, in blocks. It grows with the store: see `publish`.
   init(
     to medium: any FileSystem, of identity: StoreIdentity, from number: UInt32, output: Output,
-    lifetime: Lifetime = .permanent, segmentBlocks: Int = Layout.segmentBlocksMax,
+    lifetime: Lifetime = .permanent, segmentBlocks: Int = Layout.usualSegmentBlocks,
     bufferSize: Int = 1 << 20
   ) {
     precondition(segmentBlocks > 2 * Layout.pageBlocksMax, "a segment has room for any footer")
@@ -98,7 +98,7 @@ final class PageAppender {
   /// - Throws: `.missing`, `.corrupt` if the file is no segment of this store, `.newerFormat`, `.io`.
   convenience init(
     to medium: any FileSystem, of identity: StoreIdentity, behind reference: FooterReference,
-    from number: UInt32, output: Output, segmentBlocks: Int = Layout.segmentBlocksMax,
+    from number: UInt32, output: Output, segmentBlocks: Int = Layout.usualSegmentBlocks,
     bufferSize: Int = 1 << 20
   ) throws(StoreError) {
     self.init(
@@ -202,9 +202,9 @@ final class PageAppender {
     let used = fill(&page)
     page.zero(used..<size)
     let unsealed = PageHeader(
-      kind: kind, level: level, blocks: UInt8(blocks), flags: flags, checksum: Checksum())
+      kind: kind, level: level, blocks: UInt8(blocks), flags: flags, checksum: PageChecksum())
     unsealed.encode(to: &page)
-    let checksum = Checksum.ofPage(page.bytes, at: position, in: identity)
+    let checksum = PageChecksum.of(page.bytes, at: position, in: identity)
     page.store(checksum.rawValue, at: 0)
     return PageReference(
       position: position, blocks: UInt8(blocks), checksum: checksum, lowestVersion: 0, count: 0,
@@ -247,7 +247,8 @@ final class PageAppender {
     }
   }
 
-  /// Appends `footer` twice and forces everything to the disk. The appended pages are then published.
+  /// Appends `footer` twice and forces everything to the disk. The appended pages are then published. Segments that
+  /// are begun later are larger if the store has become large.
   ///
   /// The pages it names are synced before it, so a footer that can be read names nothing that
   /// cannot. The footer itself is in no extent, neither of this publication nor of the next.
@@ -267,6 +268,10 @@ final class PageAppender {
     let copy = try append(footer, sections, isChecked: isChecked)
     try sync()
     keepLast()
+    // A smaller size was asked for: it stays.
+    if segmentBlocks >= Layout.usualSegmentBlocks {
+      segmentBlocks = Layout.segmentBlocks(inStoreOf: footer.blockCount)
+    }
     return FooterReference(
       position: first.position, blocks: first.blocks, checksum: first.checksum,
       copyChecksum: copy.checksum, coveredSequence: footer.coveredSequence)

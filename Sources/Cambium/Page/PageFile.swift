@@ -142,8 +142,8 @@ extension SegmentTable {
       let end = UInt32(clamping: extent.end)
       let segment: PageSegment
       if let shared = other.entry(extent.number) {
-        segment = shared.segment
-        if end > shared.endBlock { try segment.check(holds: end) }
+        if end > shared.endBlock { try shared.segment.check(holds: end) }
+        segment = try shared.segment.mapping(holds: end)
       } else {
         segment = try PageSegment(
           opening: extent.number, blocks: end, of: identity, in: medium, mapped: mapped)

@@ -9,45 +9,48 @@ enum PageKind: UInt8, Sendable, CaseIterable {
   case footer = 5
 }
 
-/// The first eight bytes of every page.
+/// The first 24 bytes of every page.
 ///
-///     offset  0         4     5      6       7
-///             ┌─────────┬─────┬──────┬───────┬──────┐
-///             │checksum │kind │level │blocks │flags │
-///             └─────────┴─────┴──────┴───────┴──────┘
+///     offset  0         8     9      10      11     12        24
+///             ┌─────────┬─────┬──────┬───────┬──────┬─────────┐
+///             │checksum │kind │level │blocks │flags │reserved │
+///             └─────────┴─────┴──────┴───────┴──────┴─────────┘
 ///
-/// The checksum covers the store's identity, the page's position and the page from byte 4 on.
+/// The checksum covers the store's identity, the page's position and the page from byte 8 on.
 struct PageHeader: Equatable, Sendable {
-  static let size = 8
+  static let size = 24
 
-  private let word: UInt64
+  let checksum: PageChecksum
+  private let word: UInt32
 
-  init(kind: PageKind, level: UInt8, blocks: UInt8, flags: UInt8 = 0, checksum: Checksum) {
+  init(kind: PageKind, level: UInt8, blocks: UInt8, flags: UInt8 = 0, checksum: PageChecksum) {
+    self.checksum = checksum
     word =
-      UInt64(checksum.rawValue) | UInt64(kind.rawValue) << 32 | UInt64(level) << 40
-      | UInt64(blocks) << 48 | UInt64(flags) << 56
+      UInt32(kind.rawValue) | UInt32(level) << 8 | UInt32(blocks) << 16 | UInt32(flags) << 24
   }
 
   @inline(__always)
   init(_ page: RawSpan) {
-    word = page.load(0, as: UInt64.self)
+    checksum = PageChecksum(rawValue: page.load(0, as: UInt64.self))
+    word = page.load(8, as: UInt32.self)
   }
 
-  var checksum: Checksum { Checksum(rawValue: UInt32(truncatingIfNeeded: word)) }
-  var kind: UInt8 { UInt8(truncatingIfNeeded: word >> 32) }
-  var level: UInt8 { UInt8(truncatingIfNeeded: word >> 40) }
-  var blocks: UInt8 { UInt8(truncatingIfNeeded: word >> 48) }
-  var flags: UInt8 { UInt8(truncatingIfNeeded: word >> 56) }
+  var kind: UInt8 { UInt8(truncatingIfNeeded: word) }
+  var level: UInt8 { UInt8(truncatingIfNeeded: word >> 8) }
+  var blocks: UInt8 { UInt8(truncatingIfNeeded: word >> 16) }
+  var flags: UInt8 { UInt8(truncatingIfNeeded: word >> 24) }
 
-  /// True if this is the header of the page that `reference` means, whatever its flags. One comparison.
+  /// True if this is the header of the page that `reference` means, whatever its flags. Two comparisons.
   @inline(__always)
   func matches(_ reference: PageReference, kind: PageKind, level: UInt8) -> Bool {
     let expected = PageHeader(
       kind: kind, level: level, blocks: reference.blocks, checksum: reference.checksum)
-    return word & 0x00ff_ffff_ffff_ffff == expected.word
+    return checksum == expected.checksum && word & 0x00ff_ffff == expected.word
   }
 
   func encode(to page: inout MutableRawSpan) {
-    page.store(word, at: 0)
+    page.store(checksum.rawValue, at: 0)
+    page.store(word, at: 8)
+    page.zero(12..<Self.size)
   }
 }

@@ -42,7 +42,7 @@ extension PageReader {
       // The next piece begins with a page that this one has a part of.
       if offset > 0, size > piece.byteCount - offset { break }
       guard size > 0, size <= piece.byteCount - offset,
-        Checksum.ofPage(piece.part(offset, size), at: position, in: identity) == header.checksum
+        PageChecksum.of(piece.part(offset, size), at: position, in: identity) == header.checksum
       else {
         throw .corrupt(
           .page(position), invariant: .pageChecksum, reason: "it is not the page that was written")

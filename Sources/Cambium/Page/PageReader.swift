@@ -119,7 +119,7 @@ final class PageReader: Sendable {
   ) throws(StoreError) -> PageBuffer {
     let buffer = try segment.read(
       at: reference.position.block, size: reference.size)
-    let checksum = Checksum.ofPage(buffer.bytes, at: reference.position, in: identity)
+    let checksum = PageChecksum.of(buffer.bytes, at: reference.position, in: identity)
     let header = PageHeader(buffer.bytes)
     guard checksum == reference.checksum, checksum == header.checksum else {
       throw .corrupt(
@@ -162,7 +162,7 @@ final class PageReader: Sendable {
   func prefetchBounds(of reference: PageReference) {
     segments.prefetch(reference.position, blocks: reference.blocks, count: 64)
     let last = 8 &* Int(truncatingIfNeeded: reference.count & 0xffff)
-    segments.prefetch(reference.position, blocks: reference.blocks, from: 32 &+ last, count: 1)
+    segments.prefetch(reference.position, blocks: reference.blocks, from: 48 &+ last, count: 1)
   }
 
   /// Brings the beginning of each of a page's blocks near but the first.

@@ -4,25 +4,27 @@
 /// used. The aggregates answer "how many", "how much of this is garbage" and "what is still old"
 /// without reading what is below.
 ///
-///     offset  0        4      7        8          12              16      24
+///     offset  0        4      7        8          16              20      26
 ///             ┌────────┬──────┬────────┬──────────┬───────────────┬───────┬────────────┐
-///             │segment │block │blocks  │checksum  │lowest version │count  │live bytes  │ 32 bytes
+///             │segment │block │blocks  │checksum  │lowest version │count  │live blocks │ 32 bytes
 ///             └────────┴──────┴────────┴──────────┴───────────────┴───────┴────────────┘
 struct PageReference: Equatable, Sendable {
   static let size = 32
-  /// The highest count and live bytes: far more than a store can hold, and little enough that
-  /// two can be added.
-  static let aggregateMax: UInt64 = 1 << 62
+  /// The highest count, and the highest number of live blocks: what 48 bits can say, and far more
+  /// than a store can hold.
+  static let aggregateMax: UInt64 = 1 << 48 - 1
+  /// The highest live bytes: little enough that two can be added.
+  static let liveBytesMax = aggregateMax * UInt64(Layout.blockSize)
 
   var position: PagePosition
   /// The page's size in blocks, 1 to 64.
   var blocks: UInt8
-  var checksum: Checksum
+  var checksum: PageChecksum
   /// The lowest schema version of a leaf at or below the page; 0 for pages of a value.
   var lowestVersion: UInt32
   /// The entries at or below the page; 0 for pages of a value.
   var count: UInt64
-  /// The bytes of the page and of all pages below it.
+  /// The bytes of the page and of all pages below it: whole blocks, and so they are stored.
   var liveBytes: UInt64
 
   /// The page's size in bytes.
@@ -35,7 +37,7 @@ extension PageReference {
   /// The aggregates of a reference to a page of `blocks` blocks, before the page has a position.
   static func unplaced(blocks: Int) -> PageReference {
     PageReference(
-      position: PagePosition(segment: 0, block: 0), blocks: UInt8(blocks), checksum: Checksum(),
+      position: PagePosition(segment: 0, block: 0), blocks: UInt8(blocks), checksum: PageChecksum(),
       lowestVersion: 0, count: 0, liveBytes: UInt64(blocks * Layout.blockSize))
   }
 
@@ -55,19 +57,25 @@ extension PageReference {
     position = PagePosition(
       segment: bytes.load(offset, as: UInt32.self), block: place & 0xff_ffff)
     blocks = UInt8(truncatingIfNeeded: place >> 24)
-    checksum = Checksum(rawValue: bytes.load(offset + 8, as: UInt32.self))
-    lowestVersion = bytes.load(offset + 12, as: UInt32.self)
-    count = bytes.load(offset + 16, as: UInt64.self)
-    liveBytes = bytes.load(offset + 24, as: UInt64.self)
+    checksum = PageChecksum(rawValue: bytes.load(offset + 8, as: UInt64.self))
+    lowestVersion = bytes.load(offset + 16, as: UInt32.self)
+    // Of each of these words, 16 bits are another field's.
+    count = bytes.load(offset + 20, as: UInt64.self) & Self.aggregateMax
+    liveBytes = (bytes.load(offset + 24, as: UInt64.self) >> 16) &* UInt64(Layout.blockSize)
   }
 
   func encode(to bytes: inout MutableRawSpan, at offset: Int) {
     bytes.store(position.segment, at: offset)
     bytes.store(position.block | UInt32(blocks) << 24, at: offset + 4)
     bytes.store(checksum.rawValue, at: offset + 8)
-    bytes.store(lowestVersion, at: offset + 12)
-    bytes.store(count, at: offset + 16)
-    bytes.store(liveBytes, at: offset + 24)
+    bytes.store(lowestVersion, at: offset + 16)
+    bytes.store(UInt32(truncatingIfNeeded: count), at: offset + 20)
+    bytes.store(countAndLiveBlocks, at: offset + 24)
+  }
+
+  /// The last eight bytes: the highest 16 bits of the count, and the number of live blocks.
+  private var countAndLiveBlocks: UInt64 {
+    count >> 32 & 0xffff | (liveBytes / UInt64(Layout.blockSize)) << 16
   }
 
   /// Appends the 32 bytes to `bytes`.
@@ -76,8 +84,8 @@ extension PageReference {
     bytes.append(integer: position.block | UInt32(blocks) << 24)
     bytes.append(integer: checksum.rawValue)
     bytes.append(integer: lowestVersion)
-    bytes.append(integer: count)
-    bytes.append(integer: liveBytes)
+    bytes.append(integer: UInt32(truncatingIfNeeded: count))
+    bytes.append(integer: countAndLiveBlocks)
   }
 
   /// Throws unless this can be a reference in the page at `parent`.
@@ -92,7 +100,7 @@ extension PageReference {
         .page(parent), invariant: .childBeforeParent,
         reason: "it refers to a page after itself, at \(position)")
     }
-    guard liveBytes >= size, liveBytes <= Self.aggregateMax, count <= Self.aggregateMax else {
+    guard liveBytes >= size else {
       throw .corrupt(
         .page(parent), invariant: .referenceBounds,
         reason: "it refers to \(count) entries in \(liveBytes) bytes at \(position)")

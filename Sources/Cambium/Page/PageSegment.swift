@@ -22,18 +22,38 @@ final class PageSegment: Sendable {
     let size = try file.size(at: .segmentOpen)
     try Self.check(size: size, holds: blocks, number: number)
     _ = try Self.identity(of: file, number: number, expected: identity, in: medium)
-    try self.init(number: number, file: file, mapped: mapped)
+    try self.init(number: number, file: file, mapped: mapped, holding: blocks)
   }
 
-  /// Takes an open file whose header the caller has looked at.
-  init(number: UInt32, file: any File, mapped: Bool) throws(StoreError) {
+  /// Takes an open file whose header the caller has looked at, and of which the first `blocks` blocks are
+  /// to be read, or more.
+  init(number: UInt32, file: any File, mapped: Bool, holding blocks: UInt32 = 0) throws(StoreError)
+  {
     self.number = number
     self.file = file
-    verified = BlockSet(blocks: mapped ? Layout.segmentBlocksMax : 0)
+    let capacity = Self.mappedBlocks(holding: blocks)
+    verified = BlockSet(blocks: mapped ? capacity : 0)
     mapping =
-      mapped
-      ? try file.map(capacity: Layout.segmentBlocksMax * Layout.blockSize, at: .segmentMap)
-      : nil
+      mapped ? try file.map(capacity: capacity * Layout.blockSize, at: .segmentMap) : nil
+  }
+
+  /// The number of blocks to map for a segment that has `blocks` blocks and may grow: so many that it is
+  /// rarely mapped again, and not so many that the addresses of small machines do not suffice.
+  private static func mappedBlocks(holding blocks: UInt32) -> Int {
+    var capacity = Layout.usualSegmentBlocks
+    while capacity < blocks { capacity *= 2 }
+    return min(capacity, Layout.segmentBlocksMax)
+  }
+
+  /// The segment with the first `blocks` blocks mapped: itself, unless its mapping is too small for them or
+  /// it has none.
+  ///
+  /// - Throws: `.io`.
+  func mapping(holds blocks: UInt32) throws(StoreError) -> PageSegment {
+    guard let mapping, mapping.capacity < Int(blocks) * Layout.blockSize else { return self }
+    let larger = try PageSegment(number: number, file: file, mapped: true, holding: blocks)
+    larger.verified.formUnion(verified)
+    return larger
   }
 
   /// Throws unless all blocks that were published are there now.

@@ -7,8 +7,10 @@ struct StoreIdentity: Hashable, Sendable {
   let low: UInt64
   /// The last eight bytes, lowest first.
   let high: UInt64
-  /// The checksum of the 16 bytes, with which that of every page begins.
+  /// The checksum of the 16 bytes, with which that of every frame of the log begins.
   let checksum: Checksum
+  /// The checksum of the 16 bytes, with which that of every page begins.
+  let pageChecksum: PageChecksum
 
   init(low: UInt64, high: UInt64) {
     self.low = low
@@ -17,6 +19,10 @@ struct StoreIdentity: Hashable, Sendable {
     checksum.update(low)
     checksum.update(high)
     self.checksum = checksum
+    var pageChecksum = PageChecksum()
+    pageChecksum.update(low)
+    pageChecksum.update(high)
+    self.pageChecksum = pageChecksum
   }
 
   /// Makes an identity that no other store has, as far as `generator` is random.

@@ -7,8 +7,8 @@
 ///
 /// Parts lie before the list, and both before the leaf that refers to them.
 enum LargeValue {
-  static let partHeaderSize = 16
-  static let listHeaderSize = 24
+  static let partHeaderSize = 32
+  static let listHeaderSize = 40
   /// The bytes of a value that one page holds.
   static let partLengthMax = Layout.pageBlocksMax * Layout.blockSize - partHeaderSize
   static let partCountMax =
@@ -36,9 +36,9 @@ extension PageAppender {
     var aggregates = PageReference.unplaced(blocks: blocks)
     aggregates.liveBytes += liveBytes
     return try append(ValueListPage.self, blocks: blocks, stating: aggregates) { page in
-      page.store(UInt64(length), at: 8)
-      page.store(UInt32(references.count / PageReference.size), at: 16)
-      page.store(UInt32(0), at: 20)
+      page.store(UInt64(length), at: 24)
+      page.store(UInt32(references.count / PageReference.size), at: 32)
+      page.store(UInt32(0), at: 36)
       page.copy(references.rawSpan, to: LargeValue.listHeaderSize)
       return size
     }
@@ -48,8 +48,8 @@ extension PageAppender {
     let size = LargeValue.partHeaderSize + part.byteCount
     let blocks = (size + Layout.blockSize - 1) / Layout.blockSize
     return try append(ValuePage.self, blocks: blocks) { page in
-      page.store(UInt32(part.byteCount), at: 8)
-      page.store(UInt32(0), at: 12)
+      page.store(UInt32(part.byteCount), at: 24)
+      page.store(UInt32(0), at: 28)
       page.copy(part, to: LargeValue.partHeaderSize)
       return size
     }
@@ -88,7 +88,7 @@ enum ValuePage: PageContent {
   static func validate(
     _ page: RawSpan, _ reference: PageReference, level: UInt8
   ) throws(StoreError) {
-    let length = Int(page.load(8, as: UInt32.self))
+    let length = Int(page.load(24, as: UInt32.self))
     let size = LargeValue.partHeaderSize + length
     guard (size + Layout.blockSize - 1) / Layout.blockSize == Int(reference.blocks) else {
       throw reference.fault(.valueLength, "\(length) bytes of a value in \(reference.size)")
@@ -97,7 +97,7 @@ enum ValuePage: PageContent {
 
   @_lifetime(copy page)
   static func part(_ page: RawSpan) -> RawSpan {
-    page.part(LargeValue.partHeaderSize, Int(page.load(8, as: UInt32.self)))
+    page.part(LargeValue.partHeaderSize, Int(page.load(24, as: UInt32.self)))
   }
 }
 
@@ -105,8 +105,8 @@ enum ValuePage: PageContent {
 enum ValueListPage: PageContent {
   static let kind = PageKind.valueList
 
-  static func length(_ page: RawSpan) -> Int { Int(clamping: page.load(8, as: UInt64.self)) }
-  static func count(_ page: RawSpan) -> Int { Int(page.load(16, as: UInt32.self)) }
+  static func length(_ page: RawSpan) -> Int { Int(clamping: page.load(24, as: UInt64.self)) }
+  static func count(_ page: RawSpan) -> Int { Int(page.load(32, as: UInt32.self)) }
 
   static func reference(_ index: Int, _ page: RawSpan) -> PageReference {
     PageReference(decoding: page, at: LargeValue.listHeaderSize + PageReference.size * index)

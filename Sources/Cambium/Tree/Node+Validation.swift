@@ -17,7 +17,7 @@ enum LeafPage: PageContent {
         let value = PageReference(decoding: node.value(slot), at: 0)
         try value.check(below: reference.position)
         liveBytes += value.liveBytes
-        guard liveBytes <= PageReference.aggregateMax else {
+        guard liveBytes <= PageReference.liveBytesMax else {
           throw reference.fault(.aggregates, "its values are said to be \(liveBytes) bytes")
         }
       }
@@ -51,7 +51,7 @@ enum BranchPage: PageContent {
       count += child.count
       liveBytes += child.liveBytes
       lowestVersion = min(lowestVersion, child.lowestVersion)
-      guard count <= PageReference.aggregateMax, liveBytes <= PageReference.aggregateMax else {
+      guard count <= PageReference.aggregateMax, liveBytes <= PageReference.liveBytesMax else {
         throw reference.fault(.aggregates, "its children are said to hold \(count) entries")
       }
     }

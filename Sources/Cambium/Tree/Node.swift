@@ -2,7 +2,7 @@
 ///
 /// A node is a structure of arrays. A search touches the heads only, until two keys agree in them.
 ///
-///     offset  0       8      10      12     14     16    17    18     20       24    28    32
+///     offset  0       24     26      28     30     32    33    34     36       40    44    48
 ///             ┌───────┬──────┬───────┬──────┬──────┬─────┬─────┬──────┬────────┬─────┬─────┬─ ─
 ///             │header │count │prefix │tail  │value │head │zero │cells │schema  │used │tree │
 ///             │       │      │length │width │width │len. │     │      │version │     │     │
@@ -20,7 +20,7 @@
 /// `count + 1` children; its keys are separators, and child `i` holds keys from separator `i - 1` on,
 /// up to but without separator `i`.
 struct Node: ~Escapable {
-  static let headerSize = 32
+  static let headerSize = 48
   /// The width of tails or values that have no common one.
   static let varies = 0xffff
   /// The head length of keys that have no common one.
@@ -53,13 +53,13 @@ struct Node: ~Escapable {
   var childCount: Int { count + 1 }
   var hasExternals: Bool { PageHeader(page).flags & Self.hasExternalsFlag != 0 }
   /// Where the cells begin.
-  var cellsOffset: Int { Int(page.load(18, as: UInt16.self)) }
+  var cellsOffset: Int { Int(page.load(34, as: UInt16.self)) }
   /// The schema version of a leaf's rows.
-  var schemaVersion: UInt32 { page.load(20, as: UInt32.self) }
+  var schemaVersion: UInt32 { page.load(36, as: UInt32.self) }
   /// Where the node's bytes end and the last block's rest begins.
-  var used: Int { Int(page.load(24, as: UInt32.self)) }
+  var used: Int { Int(page.load(40, as: UInt32.self)) }
   /// The tree that the node was written for; for salvage alone.
-  var tag: TreeTag { TreeTag(rawValue: page.load(28, as: UInt32.self)) }
+  var tag: TreeTag { TreeTag(rawValue: page.load(44, as: UInt32.self)) }
   /// The bytes that all keys begin with.
   var prefix: RawSpan {
     @_lifetime(copy self)
@@ -114,7 +114,7 @@ struct NodeLayout {
 
   @inline(__always)
   init(_ page: RawSpan) {
-    let word = page.load(8, as: UInt64.self)
+    let word = page.load(24, as: UInt64.self)
     count = Int(UInt16(truncatingIfNeeded: word))
     prefixLength = Int(UInt16(truncatingIfNeeded: word >> 16))
     tailWidth = Int(UInt16(truncatingIfNeeded: word >> 32))
@@ -144,7 +144,7 @@ extension Node {
   private var headLengthsOffset: Int {
     tailLengthsOffset &+ (layout.tailVaries && layout.valueVaries ? 2 &* count : 0)
   }
-  private var headLength: Int { Int(page.load(16, as: UInt8.self)) }
+  private var headLength: Int { Int(page.load(32, as: UInt8.self)) }
   private var externalsOffset: Int {
     headLengthsOffset &+ (headLength == Self.headLengthVaries ? count : 0)
   }

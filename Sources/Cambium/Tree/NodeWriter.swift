@@ -29,16 +29,16 @@ enum NodeWriter {
   private static func writeHeader(
     _ measure: NodeMeasure, schemaVersion: UInt32, tag: TreeTag, to page: inout MutableRawSpan
   ) {
-    page.store(UInt16(measure.count), at: 8)
-    page.store(UInt16(measure.prefixLength), at: 10)
-    page.store(UInt16(measure.tailWidth ?? Node.varies), at: 12)
-    page.store(UInt16(measure.valueWidth ?? Node.varies), at: 14)
-    page.store(UInt8(measure.headLength ?? Node.headLengthVaries), at: 16)
-    page.store(UInt8(0), at: 17)
-    page.store(UInt16(measure.cellsOffset), at: 18)
-    page.store(schemaVersion, at: 20)
-    page.store(UInt32(measure.size), at: 24)
-    page.store(tag.rawValue, at: 28)
+    page.store(UInt16(measure.count), at: 24)
+    page.store(UInt16(measure.prefixLength), at: 26)
+    page.store(UInt16(measure.tailWidth ?? Node.varies), at: 28)
+    page.store(UInt16(measure.valueWidth ?? Node.varies), at: 30)
+    page.store(UInt8(measure.headLength ?? Node.headLengthVaries), at: 32)
+    page.store(UInt8(0), at: 33)
+    page.store(UInt16(measure.cellsOffset), at: 34)
+    page.store(schemaVersion, at: 36)
+    page.store(UInt32(measure.size), at: 40)
+    page.store(tag.rawValue, at: 44)
   }
 
   private static func writeHeads(

@@ -261,8 +261,11 @@ extension TreeBuilder {
   private func checkAggregates(
     of reference: PageReference, of entries: OpenEntries, _ range: Range<Int>
   ) throws(StoreError) {
-    let bound = PageReference.aggregateMax
-    if reference.count <= bound, reference.liveBytes <= bound { return }
+    if reference.count <= PageReference.aggregateMax,
+      reference.liveBytes <= PageReference.liveBytesMax
+    {
+      return
+    }
     let children = range.filter { entries.isBranch || entries.isExternal($0) }
       .map { entries.reference($0) }
     let largest = children.max { ($0.count, $0.liveBytes) < ($1.count, $1.liveBytes) } ?? reference

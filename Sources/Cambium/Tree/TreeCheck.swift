@@ -80,12 +80,11 @@ extension TreeCheck {
     watch?(reference.size)
     let segment = reference.position.segment
     // Bits are kept for segments that are there, not for each that a damaged branch names.
-    guard pages.segments.entry(segment) != nil else {
+    guard let entry = pages.segments.entry(segment) else {
       report.faults.append(reference.fault(.pageExists, "its segment is not published"))
       return false
     }
-    let blocks =
-      visited[segment] ?? BlockSet(blocks: Layout.segmentBlocksMax)
+    let blocks = visited[segment] ?? BlockSet(blocks: Int(entry.endBlock))
     visited[segment] = blocks
     if blocks.contains(reference.position.block) {
       report.faults.append(reference.fault(.oneParent, "two parents refer to it"))

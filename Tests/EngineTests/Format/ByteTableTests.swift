@@ -9,11 +9,12 @@ import Testing
   private let document: FormatDocument
   private let reference = PageReference(
     position: PagePosition(segment: 0x0403_0201, block: 0x03_0605), blocks: 9,
-    checksum: Checksum(rawValue: 0x0d0c_0b0a), lowestVersion: 0x1110_0f0e,
-    count: 0x1918_1716_1514_1312, liveBytes: 0x2120_1f1e_1d1c_1b1a)
+    checksum: PageChecksum(rawValue: 0x1110_0f0e_0d0c_0b0a), lowestVersion: 0x1514_1312,
+    count: 0x1b1a_1918_1716, liveBytes: 0x2120_1f1e_1d1c << 12)
   private let footerReference = FooterReference(
     position: PagePosition(segment: 0x3433_3231, block: 0x02_3635), blocks: 0x37,
-    checksum: Checksum(rawValue: 0x3b3a_3938), copyChecksum: Checksum(rawValue: 0x3f3e_3d3c),
+    checksum: PageChecksum(rawValue: 0x3f3e_3d3c_3b3a_3938),
+    copyChecksum: PageChecksum(rawValue: 0x4f4e_4d4c_4b4a_4948),
     coveredSequence: 0x4746_4544_4342_4140)
 
   init() throws {
@@ -57,12 +58,12 @@ import Testing
   @Test func `a page header is laid out as the table says`() throws {
     let header = PageHeader(
       kind: .valueList, level: 17, blocks: 33, flags: 49,
-      checksum: Checksum(rawValue: 0x5453_5251))
+      checksum: PageChecksum(rawValue: 0x5857_5655_5453_5251))
     try table("Page header").verify(
-      encoded(PageHeader.size) { header.encode(to: &$0) },
+      encoded(PageHeader.size, fill: 0xa5) { header.encode(to: &$0) },
       [
-        "checksum": little(0x5453_5251, 4), "kind": [4], "level": [17], "blocks": [33],
-        "flags": [49],
+        "checksum": little(0x5857_5655_5453_5251, 8), "kind": [4], "level": [17], "blocks": [33],
+        "flags": [49], "reserved": Bytes(repeating: 0, count: 12),
       ])
   }
 
@@ -73,16 +74,17 @@ import Testing
         bytes,
         [
           "segment": little(0x0403_0201, 4), "block": little(0x03_0605, 3), "blocks": [9],
-          "checksum": little(0x0d0c_0b0a, 4), "lowest version": little(0x1110_0f0e, 4),
-          "count": little(0x1918_1716_1514_1312, 8),
-          "live bytes": little(0x2120_1f1e_1d1c_1b1a, 8),
+          "checksum": little(0x1110_0f0e_0d0c_0b0a, 8), "lowest version": little(0x1514_1312, 4),
+          "count": little(0x1b1a_1918_1716, 6),
+          "live blocks": little(0x2120_1f1e_1d1c, 6),
         ])
     }
     try table("Footer reference").verify(
       footerReferenceBytes,
       [
         "segment": little(0x3433_3231, 4), "block": little(0x02_3635, 3), "blocks": [0x37],
-        "checksum": little(0x3b3a_3938, 4), "checksum of the copy": little(0x3f3e_3d3c, 4),
+        "checksum": little(0x3f3e_3d3c_3b3a_3938, 8),
+        "checksum of the copy": little(0x4f4e_4d4c_4b4a_4948, 8),
         "covered sequence": little(0x4746_4544_4342_4140, 8),
       ])
   }
@@ -96,7 +98,7 @@ import Testing
     try table("Footer, fixed part").verify(
       Bytes(page.prefix(Footer.fixedSize)),
       [
-        "page header": little(0, 8), "length": little(3, 4), "log use": little(0x6867_6665, 4),
+        "page header": little(0, 24), "length": little(3, 4), "log use": little(0x6867_6665, 4),
         "identity": little(0x0807_0605, 8) + little(0x1817_1615, 8),
         "compatible": little(0x2827, 8), "read compatible": little(0x3837, 8),
         "incompatible": little(0x4847, 8), "covered sequence": little(0x5857_5655, 8),
@@ -112,23 +114,23 @@ import Testing
     try appender.sync()
     let file = try medium.contents(of: .pages(1))
     let listPage = Bytes(file[Int(list.position.block) * 4096..<Int(list.endBlock) * 4096])
-    let parts = Bytes(listPage[24..<24 + 64])
+    let parts = Bytes(listPage[40..<40 + 64])
     try table("Value list page").verify(
-      Bytes(listPage.prefix(24 + 64)),
+      Bytes(listPage.prefix(40 + 64)),
       [
-        "page header": Bytes(listPage.prefix(8)), "length": little(UInt64(value.count), 8),
+        "page header": Bytes(listPage.prefix(24)), "length": little(UInt64(value.count), 8),
         "count": little(2, 4), "reserved": little(0, 4), "parts": parts,
       ])
-    #expect(listPage[4] == 4)
+    #expect(listPage[8] == 4)
     let part = PageReference(decoding: parts.rawSpan, at: 32)
     let partPage = Bytes(file[Int(part.position.block) * 4096..<Int(part.endBlock) * 4096])
     try table("Value page").verify(
-      Bytes(partPage.prefix(16 + 5)),
+      Bytes(partPage.prefix(32 + 5)),
       [
-        "page header": Bytes(partPage.prefix(8)), "length": little(5, 4),
+        "page header": Bytes(partPage.prefix(24)), "length": little(5, 4),
         "reserved": little(0, 4), "bytes": Bytes(value.suffix(5)),
       ])
-    #expect(partPage[4] == 3)
+    #expect(partPage[8] == 3)
   }
 }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct FormatHexTests {
   /// Blocks shown as "the same as the block before them", and the byte from which on they are.
   private static let copies: [FileName: (block: Int, from: Int)] = [
-    .pages(1): (7, 4), .pages(2): (4, 4), .log(0): (1, 0), .log(1): (1, 0),
+    .pages(1): (7, 8), .pages(2): (4, 8), .log(0): (1, 0), .log(1): (1, 0),
   ]
 
   @Test(arguments: FormatFixture.names)
@@ -34,17 +34,21 @@ import Testing
     let page = try #require(try FormatFixture.files()[.pages(2)])[4096..<8192]
     let covered: [Bytes] = [
       Bytes("123456789".utf8), Bytes(0..<16), Bytes(0..<16) + [2, 0, 0, 0, 1, 0, 0, 0],
-      Bytes(0..<16) + [2, 0, 0, 0, 1, 0, 0, 0] + page.dropFirst(4),
+      Bytes(0..<16) + [2, 0, 0, 0, 1, 0, 0, 0] + page.dropFirst(8),
     ]
     let stated = try document.column("is", of: "Checksum, worked")
     let computed = covered.map { bytes in
-      var checksum = Checksum()
+      var checksum = PageChecksum()
       checksum.update(bytes.rawSpan)
       return "\(checksum)"
     }
     #expect(stated == computed)
-    #expect(covered.map { String(IndependentReader.crc($0), radix: 16) } == computed)
-    let last = try #require(UInt32(computed[3], radix: 16))
-    #expect((0..<4).map { UInt8(truncatingIfNeeded: last >> (8 * $0)) } == Bytes(page.prefix(4)))
+    let independent = covered.map { bytes in
+      let checksum = UInt64(bitPattern: Int64(IndependentReader.pageChecksum(of: bytes)))
+      return "\(PageChecksum(rawValue: checksum))"
+    }
+    #expect(independent == computed)
+    let last = try #require(UInt64(computed[3], radix: 16))
+    #expect((0..<8).map { UInt8(truncatingIfNeeded: last >> (8 * $0)) } == Bytes(page.prefix(8)))
   }
 }

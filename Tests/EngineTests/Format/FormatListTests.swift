@@ -60,24 +60,12 @@ import Testing
         "level of a branch": "\(Layout.levelMax)",
         "bytes of a value in one page": "\(LargeValue.partLengthMax)",
         "parts of a value": "\(LargeValue.partCountMax)",
-        "count or live bytes of a reference": "\(aggregateMax)",
+        "count or live blocks of a reference": "\(PageReference.aggregateMax)",
         "blocks of a file of the log, at first": "\(LogLayout.blocksMin)",
         "blocks of a file of the log, at most": "\(LogLayout.blocksMax)",
         "a sequence, or a use": "\(LogLayout.sequenceMax)",
         "bytes of content of a blob's frame": "\(BlobLayout.frameLength)",
       ])
-  }
-
-  /// What a reference may say at most, found by asking.
-  private var aggregateMax: UInt64 {
-    (0..<64).map { 1 << $0 }.last { bytes in
-      let reference = PageReference(
-        position: PagePosition(segment: 1, block: 1), blocks: 1, checksum: Checksum(),
-        lowestVersion: 0, count: bytes, liveBytes: max(4096, bytes))
-      return storeError { () throws(StoreError) in
-        try reference.check(below: PagePosition(segment: 2, block: 1))
-      } == nil
-    } ?? 0
   }
 
   @Test func `every kind of page and of section has its number`() throws {

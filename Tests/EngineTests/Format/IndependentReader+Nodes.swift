@@ -16,13 +16,13 @@ extension IndependentReader {
 
   private func node(_ reference: PageReference, level: Int) throws -> Node {
     let page = try page(reference, kind: level > 0 ? 2 : 1, level: level)
-    let count = page.u16(8)
-    let (prefixLength, tailWidth, valueWidth) = (page.u16(10), page.u16(12), page.u16(14))
+    let count = page.u16(24)
+    let (prefixLength, tailWidth, valueWidth) = (page.u16(26), page.u16(28), page.u16(30))
     let (tailVaries, valueVaries) = (tailWidth == 65535, valueWidth == 65535)
     var node = Node()
-    node.version = page.u32(20)
-    node.prefix = Array(page[32..<32 + prefixLength])
-    var offset = 32 + (prefixLength + 7) / 8 * 8
+    node.version = page.u32(36)
+    node.prefix = Array(page[48..<48 + prefixLength])
+    var offset = 48 + (prefixLength + 7) / 8 * 8
     node.heads = (0..<count).map { UInt64(page.u64(bits: offset + 8 * $0)) }
     offset += 8 * count
     if level > 0 {
@@ -41,24 +41,24 @@ extension IndependentReader {
       tailLengths = (0..<count).map { page.u16(offset + 2 * $0) }
       offset += 2 * count
     }
-    node.headLengths = Array(repeating: Int(page[16]), count: count)
-    if page[16] == 255 {
+    node.headLengths = Array(repeating: Int(page[32]), count: count)
+    if page[32] == 255 {
       node.headLengths = (0..<count).map { Int(page[offset + $0]) }
       offset += count
     }
     node.externals = Array(repeating: false, count: count)
-    if page[7] & 1 == 1 {
+    if page[11] & 1 == 1 {
       node.externals = (0..<count).map { page[offset + $0 / 8] >> UInt8($0 % 8) & 1 == 1 }
       offset += (count + 7) / 8
     }
-    try refuse(page.u16(18) != offset, "the cells begin elsewhere")
+    try refuse(page.u16(34) != offset, "the cells begin elsewhere")
     for slot in 0..<count {
       let start = offset + (slot == 0 ? 0 : ends[slot - 1])
       let middle = start + tailLengths[slot]
       node.tails.append(Array(page[start..<middle]))
       node.values.append(Array(page[middle..<offset + ends[slot]]))
     }
-    try refuse(page.u32(24) != offset + (ends.last ?? 0), "the cells end elsewhere")
+    try refuse(page.u32(40) != offset + (ends.last ?? 0), "the cells end elsewhere")
     return node
   }
 
@@ -131,16 +131,16 @@ extension IndependentReader {
   private func value(_ slot: Int, of leaf: Node) throws -> [UInt8] {
     guard leaf.externals[slot] else { return leaf.values[slot] }
     let first = reference(leaf.values[slot], 0)
-    if first.liveBytes == first.blocks * 4096 { return try valuePart(first) }
+    if first.liveBlocks == first.blocks { return try valuePart(first) }
     let list = try page(first, kind: 4, level: 0)
-    let value = try (0..<list.u32(16)).flatMap { try valuePart(reference(list, 24 + 32 * $0)) }
-    try refuse(value.count != list.u64(8), "the value has another length")
+    let value = try (0..<list.u32(32)).flatMap { try valuePart(reference(list, 40 + 32 * $0)) }
+    try refuse(value.count != list.u64(24), "the value has another length")
     return value
   }
 
   private func valuePart(_ reference: PageReference) throws -> [UInt8] {
     let page = try page(reference, kind: 3, level: 0)
-    return Array(page[16..<16 + page.u32(8)])
+    return Array(page[32..<32 + page.u32(24)])
   }
 
   private func isBefore(_ one: PageReference, _ other: PageReference) -> Bool {

@@ -8,7 +8,7 @@ struct IndependentReader {
   }
 
   struct PageReference {
-    let segment, block, blocks, checksum, lowestVersion, count, liveBytes: Int
+    let segment, block, blocks, checksum, lowestVersion, count, liveBlocks: Int
   }
 
   struct Root {
@@ -25,15 +25,15 @@ struct IndependentReader {
   private(set) var roots: [String: Root] = [:]
   private(set) var coveredSequence = 0
 
-  /// Opens what the 24 bytes of a footer reference lead to.
+  /// Opens what the 32 bytes of a footer reference lead to.
   init(_ files: [String: [UInt8]], opening bytes: [UInt8]) throws {
     self.files = files
     let (segment, block, blocks) = (bytes.u32(0), bytes.u24(4), Int(bytes[7]))
     identity = try header(of: segment)
     do {
-      try open(segment, block, blocks, checksum: bytes.u32(8), sequence: bytes.u64(16))
+      try open(segment, block, blocks, checksum: bytes.u64(8), sequence: bytes.u64(24))
     } catch {
-      try open(segment, block + blocks, blocks, checksum: bytes.u32(12), sequence: bytes.u64(16))
+      try open(segment, block + blocks, blocks, checksum: bytes.u64(16), sequence: bytes.u64(24))
     }
   }
 }
@@ -73,6 +73,18 @@ extension IndependentReader {
     return Int(~remainder)
   }
 
+  /// CRC-64/NVMe, a bit at a time; `crc` is that of what came before.
+  static func pageChecksum(of bytes: some Sequence<UInt8>, after crc: Int = 0) -> Int {
+    var remainder = ~UInt64(bitPattern: Int64(crc))
+    for byte in bytes {
+      remainder ^= UInt64(byte)
+      for _ in 0..<8 {
+        remainder = remainder >> 1 ^ (remainder & 1 == 1 ? 0x9a6c_9329_ac4b_c9b5 : 0)
+      }
+    }
+    return Int(Int64(bitPattern: ~remainder))
+  }
+
   private func page(
     _ segment: Int, _ block: Int, _ blocks: Int, checksum: Int, kind: UInt8, level: Int
   ) throws -> [UInt8] {
@@ -81,10 +93,10 @@ extension IndependentReader {
     try refuse((block + blocks) * 4096 > file.count, "the file is too short")
     let page = Array(file[block * 4096..<(block + blocks) * 4096])
     let place = identity + [UInt8](u32: segment) + [UInt8](u32: block)
-    let computed = Self.crc(page.dropFirst(4), after: Self.crc(place))
+    let computed = Self.pageChecksum(of: page.dropFirst(8), after: Self.pageChecksum(of: place))
     try refuse(
-      computed != checksum || computed != page.u32(0), "page \(segment)/\(block): checksum")
-    try refuse(page[4] != kind || page[5] != level || page[6] != blocks, "not the page expected")
+      computed != checksum || computed != page.u64(0), "page \(segment)/\(block): checksum")
+    try refuse(page[8] != kind || page[9] != level || page[10] != blocks, "not the page expected")
     return page
   }
 
@@ -100,8 +112,8 @@ extension IndependentReader {
   func reference(_ bytes: [UInt8], _ offset: Int) -> PageReference {
     PageReference(
       segment: bytes.u32(offset), block: bytes.u24(offset + 4), blocks: Int(bytes[offset + 7]),
-      checksum: bytes.u32(offset + 8), lowestVersion: bytes.u32(offset + 12),
-      count: bytes.u64(offset + 16), liveBytes: bytes.u64(offset + 24))
+      checksum: bytes.u64(offset + 8), lowestVersion: bytes.u32(offset + 16),
+      count: bytes.u48(offset + 20), liveBlocks: bytes.u48(offset + 26))
   }
 }
 
@@ -112,12 +124,12 @@ extension IndependentReader {
     _ segment: Int, _ block: Int, _ blocks: Int, checksum: Int, sequence: Int
   ) throws {
     let footer = try page(segment, block, blocks, checksum: checksum, kind: 5, level: 0)
-    try refuse(Array(footer[16..<32]) != identity, "another store's footer")
-    try refuse(footer.u64(48) != 0, "unknown features")
-    try refuse(footer.u64(56) != sequence, "another footer")
+    try refuse(Array(footer[32..<48]) != identity, "another store's footer")
+    try refuse(footer.u64(64) != 0, "unknown features")
+    try refuse(footer.u64(72) != sequence, "another footer")
     coveredSequence = sequence
-    var offset = 64
-    let end = 64 + footer.u32(8)
+    var offset = 80
+    let end = 80 + footer.u32(24)
     while offset < end {
       let kind = footer.u16(offset)
       switch kind {
@@ -170,6 +182,7 @@ extension [UInt8] {
   func u16(_ offset: Int) -> Int { integer(offset, 2) }
   func u24(_ offset: Int) -> Int { integer(offset, 3) }
   func u32(_ offset: Int) -> Int { integer(offset, 4) }
+  func u48(_ offset: Int) -> Int { integer(offset, 6) }
   func u64(_ offset: Int) -> Int { integer(offset, 8) }
   func u64(bits offset: Int) -> UInt { UInt(bitPattern: integer(offset, 8)) }
 }

@@ -18,7 +18,8 @@ import Testing
   @Test func `a log header is laid out as the table says`() throws {
     let footer = FooterReference(
       position: PagePosition(segment: 0x3433_3231, block: 0x02_3635), blocks: 0x37,
-      checksum: Checksum(rawValue: 0x3b3a_3938), copyChecksum: Checksum(rawValue: 0x3f3e_3d3c),
+      checksum: PageChecksum(rawValue: 0x3f3e_3d3c_3b3a_3938),
+      copyChecksum: PageChecksum(rawValue: 0x4f4e_4d4c_4b4a_4948),
       coveredSequence: 0x4746_4544_4342_4140)
     var footerBytes: Bytes = []
     footer.encode(to: &footerBytes)

@@ -63,18 +63,18 @@ import Testing
   ) throws {
     let bytes = node.bytes
     let prefixLength = parts[0].value.prefix { $0 != 0 }.count
-    let cellsOffset = 32 + parts.dropLast().reduce(0) { $0 + $1.value.count }
+    let cellsOffset = 48 + parts.dropLast().reduce(0) { $0 + $1.value.count }
     try ByteTable("Node header", in: document).verify(
       Bytes(bytes.prefix(Node.headerSize)),
       [
-        "page header": Bytes(bytes.prefix(8)), "count": little(UInt64(node.keys.count), 2),
+        "page header": Bytes(bytes.prefix(24)), "count": little(UInt64(node.keys.count), 2),
         "prefix length": little(UInt64(prefixLength), 2), "tail width": little(widths[0], 2),
         "value width": little(widths[1], 2), "head length": [headLength], "reserved": [0],
         "cells offset": little(UInt64(cellsOffset), 2),
         "schema version": little(schemaVersion, 4), "used": little(UInt64(node.used), 4),
         "tree": little(UInt64(TreeTag(of: "r7").rawValue), 4),
       ])
-    #expect(bytes[4] == kind)
+    #expect(bytes[8] == kind)
     try ByteTable("Node parts", in: document).verify(
       Bytes(bytes.prefix(node.used)), from: Node.headerSize, parts)
   }

@@ -72,9 +72,9 @@ import Testing
     #expect(isCorrupt(try change(56, to: little(1 << 63, 8))))
     #expect(isNewer(try change(80, to: little(1, 8))))
     #expect(isCorrupt(try change(95, to: [0])))
-    #expect(isCorrupt(try change(112, to: little(0, 4))))
-    #expect(isCorrupt(try change(112, to: little(15, 4))))
-    #expect(isCorrupt(try change(112, to: little(1 << 31, 4))))
+    #expect(isCorrupt(try change(120, to: little(0, 4))))
+    #expect(isCorrupt(try change(120, to: little(15, 4))))
+    #expect(isCorrupt(try change(120, to: little(1 << 31, 4))))
     #expect(isCorrupt(try change(4095, to: [1])))
     // What is new in a newer version may be anywhere, and damage there is no new version.
     #expect(

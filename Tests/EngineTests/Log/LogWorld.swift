@@ -12,8 +12,8 @@ enum LogWorld {
   static func footer(_ covered: UInt64) -> FooterReference {
     FooterReference(
       position: PagePosition(segment: 1 + UInt32(covered), block: 7), blocks: 1,
-      checksum: Checksum(rawValue: 0x1234_0000 | UInt32(covered)),
-      copyChecksum: Checksum(rawValue: 0x5678_0000 | UInt32(covered)), coveredSequence: covered)
+      checksum: PageChecksum(rawValue: 0x1234_0000_0000 | covered),
+      copyChecksum: PageChecksum(rawValue: 0x5678_0000_0000 | covered), coveredSequence: covered)
   }
 
   /// The operations of a commit: every third needs two blocks.

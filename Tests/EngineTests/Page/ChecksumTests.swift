@@ -68,54 +68,6 @@ import Testing
   }
 }
 
-@Suite struct `A page's checksum` {
-  let store = StoreIdentity(low: 0x0706_0504_0302_0100, high: 0x0F0E_0D0C_0B0A_0908)
-  let position = PagePosition(segment: 0x1312_1110, block: 0x1716_1514)
-  let page = randomBytes(count: 8192, seed: 4)
-
-  @Test func `covers the identity, the position, and all but the page's first four bytes`() {
-    let covered = Array(0..<24) + page.dropFirst(4)
-    #expect(
-      checksumOfPage(page, at: position, in: store) == checksum(of: covered))
-  }
-
-  @Test func `differs at another position and in another store`() {
-    let checksum = checksumOfPage(page, at: position, in: store)
-    for elsewhere in [
-      PagePosition(segment: position.segment + 1, block: position.block),
-      PagePosition(segment: position.segment, block: position.block + 1),
-      PagePosition(segment: position.block, block: position.segment),
-    ] {
-      #expect(checksumOfPage(page, at: elsewhere, in: store) != checksum)
-    }
-    for other in [
-      StoreIdentity(low: store.low ^ 1, high: store.high),
-      StoreIdentity(low: store.low, high: store.high ^ 1),
-      StoreIdentity(low: store.high, high: store.low),
-    ] {
-      #expect(checksumOfPage(page, at: position, in: other) != checksum)
-    }
-  }
-
-  @Test func `does not depend on the field that holds it`() {
-    var other = page
-    for index in 0..<Checksum.size { other[index] ^= 0xFF }
-    #expect(
-      checksumOfPage(page, at: position, in: store)
-        == checksumOfPage(other, at: position, in: store))
-  }
-}
-
-@Test func `an identity is made of two numbers of its generator`() {
-  var generator = SplitMix64(seed: 5)
-  var sameGenerator = SplitMix64(seed: 5)
-  let identity = StoreIdentity(using: &generator)
-  #expect(identity.low == sameGenerator.next())
-  #expect(identity.high == sameGenerator.next())
-  #expect(identity == StoreIdentity(low: identity.low, high: identity.high))
-  #expect(identity != StoreIdentity(using: &generator))
-}
-
 /// The bytes that one join of three streams takes in at most.
 private let longestRun = 3 * 341 * 8
 
@@ -152,12 +104,6 @@ extension Checksum {
   fileprivate mutating func update(_ bytes: [UInt8]) {
     unsafe update(bytes.span.bytes)
   }
-}
-
-private func checksumOfPage(
-  _ page: [UInt8], at position: PagePosition, in store: StoreIdentity
-) -> Checksum {
-  unsafe Checksum.ofPage(page.span.bytes, at: position, in: store)
 }
 
 private func checksum(of bytes: [UInt8]) -> Checksum {

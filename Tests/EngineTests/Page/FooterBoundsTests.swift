@@ -17,7 +17,7 @@ import Testing
     footer.segments = segments
     if let root {
       let reference = PageReference(
-        position: PagePosition(segment: 1, block: 1), blocks: 1, checksum: Checksum(),
+        position: PagePosition(segment: 1, block: 1), blocks: 1, checksum: PageChecksum(),
         lowestVersion: 1, count: root.count, liveBytes: root.liveBytes)
       let tree = NamedTree(name: "t", root: TreeRoot(reference: reference, level: 0))
       if isPending {
@@ -66,8 +66,8 @@ import Testing
       (1, published, nil),
       (1, published + 1, .referenceBounds),
       (published / 8, published, nil),
-      (1 << 62, published, .referenceBounds),
-      (1 << 62, 1 << 62, .referenceBounds),
+      (1 << 47, published, .referenceBounds),
+      (1 << 47, 1 << 59, .referenceBounds),
     ] as [(UInt64, UInt64, Invariant?)])
   func `no tree has more than is published`(
     count: UInt64, liveBytes: UInt64, invariant: Invariant?

@@ -70,7 +70,7 @@ import Testing
     var refused = 0
     for _ in 0..<100 {
       let page = try FooterFixtures.random(&random).page()
-      let end = Footer.fixedSize + 4 + Int(page[8]) + Int(page[9]) << 8
+      let end = Footer.fixedSize + 4 + Int(page[24]) + Int(page[25]) << 8
       for _ in 0..<200 {
         var changed = page
         for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -110,7 +110,7 @@ import Testing
   @Test func `a reference to what lies behind the footer is refused`() throws {
     var footer = Footer(identity: FooterFixtures.identity)
     let reference = PageReference(
-      position: FooterFixtures.position, blocks: 1, checksum: Checksum(), lowestVersion: 1,
+      position: FooterFixtures.position, blocks: 1, checksum: PageChecksum(), lowestVersion: 1,
       count: 1, liveBytes: 4096)
     footer.trees = [NamedTree(name: "a", root: TreeRoot(reference: reference, level: 0))]
     let page = try footer.page()
@@ -140,8 +140,8 @@ import Testing
 
   @Test func `a label too long to be written is refused as one`() throws {
     let reference = FooterReference(
-      position: PagePosition(segment: 1, block: 1), blocks: 1, checksum: Checksum(),
-      copyChecksum: Checksum(), coveredSequence: 0)
+      position: PagePosition(segment: 1, block: 1), blocks: 1, checksum: PageChecksum(),
+      copyChecksum: PageChecksum(), coveredSequence: 0)
     for length in [255, 256] {
       let label = String(repeating: "é", count: length / 2) + (length % 2 == 0 ? "" : "n")
       var kept = Footer(identity: FooterFixtures.identity)

@@ -61,10 +61,11 @@ enum FooterFixtures {
       position: PagePosition(
         segment: UInt32.random(in: 0..<position.segment, using: &random),
         block: UInt32.random(in: 1..<1 << 18, using: &random)),
-      blocks: blocks, checksum: Checksum(rawValue: UInt32(truncatingIfNeeded: random.next())),
+      blocks: blocks, checksum: PageChecksum(rawValue: random.next()),
       lowestVersion: UInt32(truncatingIfNeeded: random.next()),
-      count: UInt64.random(in: 0...1 << 62, using: &random),
-      liveBytes: UInt64.random(in: UInt64(blocks) * 4096...1 << 62, using: &random))
+      count: UInt64.random(in: 0...PageReference.aggregateMax, using: &random),
+      liveBytes: 4096
+        * UInt64.random(in: UInt64(blocks)...PageReference.aggregateMax, using: &random))
   }
 
   private static func footerReference(_ random: inout SplitMix64) -> FooterReference {
@@ -73,8 +74,8 @@ enum FooterFixtures {
         segment: UInt32(truncatingIfNeeded: random.next()),
         block: UInt32.random(in: 1..<1 << 18, using: &random)),
       blocks: UInt8.random(in: 1...64, using: &random),
-      checksum: Checksum(rawValue: UInt32(truncatingIfNeeded: random.next())),
-      copyChecksum: Checksum(rawValue: UInt32(truncatingIfNeeded: random.next())),
+      checksum: PageChecksum(rawValue: random.next()),
+      copyChecksum: PageChecksum(rawValue: random.next()),
       coveredSequence: random.next())
   }
 
@@ -97,7 +98,7 @@ extension Footer {
     var mutableSpan = page.mutableSpan
     var bytes = unsafe mutableSpan.mutableBytes
     encode(sections, to: &bytes)
-    PageHeader(kind: .footer, level: 0, blocks: UInt8(blocks), checksum: Checksum())
+    PageHeader(kind: .footer, level: 0, blocks: UInt8(blocks), checksum: PageChecksum())
       .encode(to: &bytes)
     return page
   }
@@ -134,9 +135,9 @@ struct FooterStore {
       let start = Int(copy.position.block) * Layout.blockSize
       var page = try file.read(start..<start + copy.size)
       change(&page)
-      let checksum = Checksum.ofPage(page.rawSpan, at: copy.position, in: identity)
-      for index in 0..<4 {
-        page[index] = UInt8(truncatingIfNeeded: checksum.rawValue >> (8 * UInt32(index)))
+      let checksum = PageChecksum.of(page.rawSpan, at: copy.position, in: identity)
+      for index in 0..<PageChecksum.size {
+        page[index] = UInt8(truncatingIfNeeded: checksum.rawValue >> (8 * UInt64(index)))
       }
       try file.write(page, from: start)
       return checksum
@@ -149,6 +150,6 @@ struct FooterStore {
   /// Damages one byte of a copy, the checksum staying as it is.
   func damage(_ copy: PageReference) throws {
     let file = try medium.open(.pages(copy.position.segment), .readWrite, at: .test)
-    try file.write([0xee], from: Int(copy.position.block) * Layout.blockSize + 70)
+    try file.write([0xee], from: Int(copy.position.block) * Layout.blockSize + 90)
   }
 }

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func `a copy from a newer version heals nothing`() throws {
-    let newer = try store.reseal(reference) { $0[48] = 1 }
+    let newer = try store.reseal(reference) { $0[64] = 1 }
     let error = storeError { () throws(StoreError) in _ = try store.open(newer) }
     guard case .newerFormat = error else {
       Issue.record("\(String(describing: error))")
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func `a footer that names another store is refused`() throws {
-    expectFault(opening: try store.reseal(reference) { $0[16] ^= 1 }, .footerSections)
+    expectFault(opening: try store.reseal(reference) { $0[32] ^= 1 }, .footerSections)
   }
 
   @Test func `a segment of another store is refused as a segment by who knows the store`() throws {
@@ -80,18 +80,18 @@ import Testing
   }
 
   @Test func `a footer that covers something else than its reference says is refused`() throws {
-    expectFault(opening: try store.reseal(reference) { $0[56] ^= 1 }, .footerSections)
+    expectFault(opening: try store.reseal(reference) { $0[72] ^= 1 }, .footerSections)
   }
 
   @Test func `a reference to another kind of page is refused`() throws {
     expectFault(
-      opening: try store.reseal(reference) { $0[4] = PageKind.leaf.rawValue }, .pageKind)
+      opening: try store.reseal(reference) { $0[8] = PageKind.leaf.rawValue }, .pageKind)
   }
 
   @Test func `a reference past the end of the file is refused`() throws {
     let beyond = FooterReference(
-      position: PagePosition(segment: 1, block: 0xff_ffff), blocks: 64, checksum: Checksum(),
-      copyChecksum: Checksum(), coveredSequence: 0)
+      position: PagePosition(segment: 1, block: 0xff_ffff), blocks: 64, checksum: PageChecksum(),
+      copyChecksum: PageChecksum(), coveredSequence: 0)
     let error = storeError { () throws(StoreError) in _ = try store.open(beyond) }
     guard case .corrupt(.page(beyond.position), .pageExists, _) = error else {
       Issue.record("\(String(describing: error))")

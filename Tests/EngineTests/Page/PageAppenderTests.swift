@@ -70,7 +70,7 @@ import Testing
     let appender = PageAppender(
       to: medium, of: Self.identity, from: 1, output: .buffered,
       segmentBlocks: Self.segmentBlocks, bufferSize: 2 * 64 * Layout.blockSize)
-    for used in [8192, 100, 4096, 8] {
+    for used in [8192, 100, 4096, PageHeader.size] {
       _ = try appender.append(.value, blocks: 2) { page in
         for offset in PageHeader.size..<used { page.store(UInt8(0xaa), at: offset) }
         return used
@@ -78,7 +78,7 @@ import Testing
       try appender.sync()
       let file = try medium.contents(of: .pages(1))
       #expect(file.suffix(8192).dropFirst(used).allSatisfy { $0 == 0 })
-      #expect(file.suffix(8192).prefix(used).dropFirst(8).allSatisfy { $0 == 0xaa })
+      #expect(file.suffix(8192).prefix(used).dropFirst(PageHeader.size).allSatisfy { $0 == 0xaa })
     }
   }
 

@@ -65,7 +65,7 @@ import Testing
     let reference = try store.publish(footer)
     var isFirst = true
     let changed = try store.reseal(reference) { page in
-      if isFirst { page[32] = 1 }
+      if isFirst { page[48] = 1 }
       isFirst = false
     }
     let faults = PageFile.check(changed, in: store.medium)

@@ -22,7 +22,7 @@ import Testing
     var footer = Footer(identity: FooterFixtures.identity)
     let first = try appender.publish(footer)
     let root = PageReference(
-      position: PagePosition(segment: 1, block: 1), blocks: 1, checksum: Checksum(),
+      position: PagePosition(segment: 1, block: 1), blocks: 1, checksum: PageChecksum(),
       lowestVersion: 1, count: 1, liveBytes: 4_096)
     footer.trees = [NamedTree(name: "t", root: TreeRoot(reference: root, level: 0))]
     #expect(invariant { _ = try appender.publish(footer) } == .referenceBounds)
@@ -45,15 +45,15 @@ import Testing
     other.count += 1
     var swapped = good.bytes
     // The heads of the first two keys.
-    for index in 0..<8 { swapped.swapAt(40 + index, 48 + index) }
+    for index in 0..<8 { swapped.swapAt(56 + index, 64 + index) }
     for (bytes, aggregates, broken) in [
       (good.bytes, other, Invariant.aggregates), (swapped, good.reference, .keyOrder),
     ] {
       let found = invariant {
         _ = try appender.append(
-          nodeAt: 0, flags: bytes[7], blocks: bytes.count / Layout.blockSize, stating: aggregates
+          nodeAt: 0, flags: bytes[11], blocks: bytes.count / Layout.blockSize, stating: aggregates
         ) { page in
-          page.copy(bytes.rawSpan.part(8, bytes.count - 8), to: 8)
+          page.copy(bytes.rawSpan.extracting(droppingFirst: PageHeader.size), to: PageHeader.size)
           return bytes.count
         }
       }

@@ -51,8 +51,8 @@ struct PublishingWorld {
     for (key, value) in changes { model[key] = value }
     secondModel = model
     first = FooterReference(
-      position: PagePosition(segment: 0, block: 0), blocks: 1, checksum: Checksum(),
-      copyChecksum: Checksum(), coveredSequence: 0)
+      position: PagePosition(segment: 0, block: 0), blocks: 1, checksum: PageChecksum(),
+      copyChecksum: PageChecksum(), coveredSequence: 0)
     appenders = Appenders(Self.appender(to: medium, from: 1))
     for _ in 0..<way.filling { _ = try appenders.last.append(.value, blocks: 1) { _ in 0 } }
     first = try publish(firstModel.mapValues { $0 }, over: nil, sequence: 1, by: appenders.last)

@@ -21,8 +21,8 @@ import Testing
   ) throws(StoreError) {
     for number in 0..<count {
       _ = try appender.append(.value, blocks: 1 + number % 30) { page in
-        page.store(UInt64(number), at: 8)
-        return 16
+        page.store(UInt64(number), at: PageHeader.size)
+        return PageHeader.size + 8
       }
     }
   }

@@ -33,11 +33,11 @@ struct BuiltNode {
     raw.zero(used..<raw.byteCount)
     PageHeader(
       kind: isBranch ? .branch : .leaf, level: isBranch ? 1 : 0, blocks: blocks,
-      flags: measure.hasExternals ? Node.hasExternalsFlag : 0, checksum: Checksum()
+      flags: measure.hasExternals ? Node.hasExternalsFlag : 0, checksum: PageChecksum()
     ).encode(to: &raw)
     size = measure.size
     reference = PageReference(
-      position: PagePosition(segment: 1, block: 1_000), blocks: blocks, checksum: Checksum(),
+      position: PagePosition(segment: 1, block: 1_000), blocks: blocks, checksum: PageChecksum(),
       lowestVersion: 0, count: 0, liveBytes: UInt64(Int(blocks) * Layout.blockSize))
     open.aggregate(range, schemaVersion: schemaVersion, into: &reference)
     bytes = page
@@ -52,7 +52,7 @@ struct BuiltNode {
   static func encodedReference(_ block: UInt32 = 1, count: UInt64 = 1) -> Bytes {
     var bytes: Bytes = []
     PageReference(
-      position: PagePosition(segment: 1, block: block), blocks: 1, checksum: Checksum(),
+      position: PagePosition(segment: 1, block: block), blocks: 1, checksum: PageChecksum(),
       lowestVersion: 1, count: count, liveBytes: 4096
     ).encode(to: &bytes)
     return bytes
@@ -63,9 +63,9 @@ extension BuiltNode {
   /// Makes it the page at `position`, as the appender would.
   mutating func seal(at position: PagePosition, in identity: StoreIdentity) {
     reference.position = position
-    reference.checksum = Checksum.ofPage(bytes.rawSpan, at: position, in: identity)
-    for index in 0..<4 {
-      bytes[index] = UInt8(truncatingIfNeeded: reference.checksum.rawValue >> (8 * UInt32(index)))
+    reference.checksum = PageChecksum.of(bytes.rawSpan, at: position, in: identity)
+    for index in 0..<PageChecksum.size {
+      bytes[index] = UInt8(truncatingIfNeeded: reference.checksum.rawValue >> (8 * UInt64(index)))
     }
   }
 

@@ -46,9 +46,9 @@ struct CraftedPages {
     _ bytes: Bytes, kind: PageKind, level: UInt8 = 0
   ) throws -> PageReference {
     try appender.append(
-      kind, level: level, flags: bytes[7], blocks: bytes.count / Layout.blockSize
+      kind, level: level, flags: bytes[11], blocks: bytes.count / Layout.blockSize
     ) { page in
-      page.copy(bytes.rawSpan.part(8, bytes.count - 8), to: 8)
+      page.copy(bytes.rawSpan.extracting(droppingFirst: PageHeader.size), to: PageHeader.size)
       return bytes.count
     }
   }

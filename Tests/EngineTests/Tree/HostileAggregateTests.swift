@@ -8,7 +8,7 @@ import Testing
 @Suite struct HostileAggregateTests {
   /// What a wrong reference says of a leaf with 100 entries.
   static let lies: [@Sendable (inout PageReference) -> Void] = [
-    { $0.count = 1 }, { $0.count = 99 }, { $0.count = 101 }, { $0.count = 1 << 62 - 200 },
+    { $0.count = 1 }, { $0.count = 99 }, { $0.count = 101 }, { $0.count = 1 << 48 - 200 },
   ]
 
   @Test(arguments: lies.indices, TreeReadingTests.modes)
@@ -67,8 +67,8 @@ import Testing
     var children: [(separator: Bytes, reference: PageReference)] = []
     for index in 0..<12 {
       var reference = try pages.append(CraftedPages.entries(index * 50..<index * 50 + 50))
-      reference.count = index == 0 ? 50 : 1 << 61
-      reference.liveBytes = index == 0 ? UInt64(reference.size) : 1 << 61
+      reference.count = index == 0 ? 50 : 1 << 47
+      reference.liveBytes = index == 0 ? UInt64(reference.size) : 1 << 59
       children.append(([UInt8((index * 50) >> 8), UInt8(index * 50 & 0xff)], reference))
     }
     for count in 2...12 {

@@ -91,13 +91,13 @@ import Testing
     let pages = CraftedPages()
     let leaf = try pages.append(CraftedPages.entries(0..<1))
     var lie = leaf
-    lie.count = 1 << 62 - 1
-    lie.liveBytes = 1 << 61
+    lie.count = PageReference.aggregateMax - 1
+    lie.liveBytes = 1 << 59
     var right: [PageReference] = []
     var below = leaf
     for level in 1...6 as ClosedRange<UInt8> {
       var branch = try pages.append(branch: [([], lie), ([0, 0], below)], level: level)
-      branch.count = 1 << 62
+      branch.count = PageReference.aggregateMax
       branch.liveBytes = UInt64(branch.size) + lie.liveBytes + below.liveBytes
       right.append(branch)
       // The same page again, found by a reference that was never compared with it.

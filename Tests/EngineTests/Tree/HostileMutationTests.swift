@@ -57,7 +57,7 @@ import Testing
   /// Changes one to four bytes or fields, most of them where the layout is said.
   private static func damage(_ page: inout Bytes, using random: inout SplitMix64) {
     for _ in 0..<Int.random(in: 1...4, using: &random) {
-      let end = [32, 200, page.count].randomElement(using: &random) ?? page.count
+      let end = [48, 200, page.count].randomElement(using: &random) ?? page.count
       let offset = Int.random(in: 8..<end, using: &random)
       let extreme: UInt8 = [0, 1, 0x7f, 0x80, 0xfe, 0xff].randomElement(using: &random) ?? 0
       switch Int.random(in: 0..<3, using: &random) {

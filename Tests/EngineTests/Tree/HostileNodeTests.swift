@@ -10,7 +10,7 @@ import Testing
     [], [0], [0, 5], [0, 50], [0, 99, 0], [1, 0], [255, 255, 255],
   ]
   private static let fields: [(offset: Int, width: Int)] = [
-    (8, 2), (10, 2), (12, 2), (14, 2), (16, 1), (18, 2), (24, 4),
+    (24, 2), (26, 2), (28, 2), (30, 2), (32, 1), (34, 2), (40, 4),
   ]
   private static let values: [UInt32] = [
     0, 1, 2, 7, 8, 9, 31, 32, 255, 256, 1_024, 1_025, 4_095, 4_096, 8_191, 8_192, 8_193, 0x7fff,
@@ -44,20 +44,20 @@ import Testing
 
   @Test(arguments: TreeReadingTests.modes, [0, 1] as [UInt8])
   func `a node whose cells begin behind its page is refused`(mode: ReadMode, level: UInt8) throws {
-    for count in [200, 508, 1_000, 0xffff] as [UInt32] {
+    for count in [200, 506, 1_000, 0xffff] as [UInt32] {
       for widths in [(0xffff, 4), (0xffff, 0xffff), (4, 0xffff)] as [(UInt32, UInt32)] {
         let pages = CraftedPages()
         let change = { (bytes: inout Bytes) in
-          bytes.store(count, in: (8, 2))
-          bytes.store(0, in: (10, 2))
-          bytes.store(widths.0, in: (12, 2))
-          bytes.store(widths.1, in: (14, 2))
-          bytes.store(8, in: (16, 1))
+          bytes.store(count, in: (24, 2))
+          bytes.store(0, in: (26, 2))
+          bytes.store(widths.0, in: (28, 2))
+          bytes.store(widths.1, in: (30, 2))
+          bytes.store(8, in: (32, 1))
           let cells =
-            32 + 8 * count + (level > 0 ? 32 * (count + 1) : 0) + 2 * count
+            48 + 8 * count + (level > 0 ? 32 * (count + 1) : 0) + 2 * count
             + (widths == (0xffff, 0xffff) ? 2 * count : 0)
-          bytes.store(cells, in: (18, 2))
-          bytes.store(4_096, in: (24, 4))
+          bytes.store(cells, in: (34, 2))
+          bytes.store(4_096, in: (40, 4))
         }
         let leaf = try pages.append(CraftedPages.entries(0..<50))
         let node =

@@ -52,19 +52,20 @@ import Testing
     Change(testDescription: "65 blocks", invariants: [.referenceBounds]) { $0.blocks = 65 },
     Change(testDescription: "255 blocks", invariants: [.referenceBounds]) { $0.blocks = 255 },
     Change(testDescription: "a checksum", invariants: [.pageChecksum]) {
-      $0.checksum = Checksum(rawValue: 1)
+      $0.checksum = PageChecksum(rawValue: 1)
     },
     Change(testDescription: "no entries", invariants: [.referenceBounds]) { $0.count = 0 },
     Change(testDescription: "one entry more", invariants: [.aggregates]) { $0.count += 1 },
-    Change(testDescription: "2^60 entries", invariants: [.aggregates]) { $0.count = 1 << 60 },
-    Change(testDescription: "2^62 entries", invariants: [.aggregates]) { $0.count = 1 << 62 },
-    Change(testDescription: "all entries", invariants: [.referenceBounds]) { $0.count = .max },
-    Change(testDescription: "no live bytes", invariants: [.referenceBounds]) { $0.liveBytes = 0 },
-    Change(testDescription: "2^62 live bytes", invariants: [.aggregates]) {
-      $0.liveBytes = 1 << 62
+    Change(testDescription: "2^47 entries", invariants: [.aggregates]) { $0.count = 1 << 47 },
+    Change(testDescription: "all entries", invariants: [.aggregates]) {
+      $0.count = PageReference.aggregateMax
     },
-    Change(testDescription: "all live bytes", invariants: [.referenceBounds]) {
-      $0.liveBytes = .max
+    Change(testDescription: "no live bytes", invariants: [.referenceBounds]) { $0.liveBytes = 0 },
+    Change(testDescription: "2^59 live bytes", invariants: [.aggregates]) {
+      $0.liveBytes = 1 << 59
+    },
+    Change(testDescription: "all live bytes", invariants: [.aggregates]) {
+      $0.liveBytes = PageReference.liveBytesMax
     },
     Change(testDescription: "another version", invariants: [.aggregates]) { $0.lowestVersion = 9 },
   ]

@@ -66,11 +66,11 @@ import Testing
       var list = Bytes(repeating: 0, count: 4096)
       let length: UInt64 = [10_000, 9_999, .max, 1 << 40, 10_000, 10_000][change]
       let count: UInt32 = [2, 2, 2, 2, 1, .max][change]
-      for index in 0..<8 { list[8 + index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
-      for index in 0..<4 { list[16 + index] = UInt8(truncatingIfNeeded: count >> (8 * index)) }
+      for index in 0..<8 { list[24 + index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
+      for index in 0..<4 { list[32 + index] = UInt8(truncatingIfNeeded: count >> (8 * index)) }
       var encoded: Bytes = []
       for part in parts { part.encode(to: &encoded) }
-      list.replaceSubrange(24..<88, with: encoded)
+      list.replaceSubrange(40..<104, with: encoded)
       var reference = try pages.append(list, kind: .valueList)
       reference.liveBytes += 2 * parts[0].liveBytes
       var value: Bytes = []

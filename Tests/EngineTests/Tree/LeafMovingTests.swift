@@ -27,7 +27,7 @@ import Testing
     var leaves: [Bytes] = []
     for reference in references {
       let page = try tree.pages.page(reference, level: 0, as: LeafPage.self)
-      leaves.append(Bytes(page.bytes.array().dropFirst(4)))
+      leaves.append(Bytes(page.bytes.array().dropFirst(PageChecksum.size)))
     }
     return leaves
   }

@@ -57,7 +57,8 @@ import Testing
       let start = Int(number) * 100
       var node = BuiltNode(CraftedPages.entries(start..<start + 100))
       node.seal(
-        at: PagePosition(segment: number, block: UInt32(Layout.segmentBlocksMax) - 2), in: identity)
+        at: PagePosition(segment: number, block: UInt32(Layout.usualSegmentBlocks) - 2),
+        in: identity)
       var header = AlignedBuffer(count: Layout.blockSize)
       var span = header.mutableBytes(0..<Layout.blockSize)
       SegmentHeader(identity: identity, number: number).encode(to: &span)
@@ -70,7 +71,7 @@ import Testing
     let root = try pages.append(branch: children)
     let full = (1...7 as ClosedRange<UInt32>).map {
       SegmentExtent(
-        kind: .pages, number: $0, end: UInt64(Layout.segmentBlocksMax), liveBytes: 0)
+        kind: .pages, number: $0, end: UInt64(Layout.usualSegmentBlocks), liveBytes: 0)
     }
     let tree = try pages.tree(root, level: 1, reading: mode, below: full)
     #expect(TreeCheck.run(tree).faults.isEmpty)
@@ -80,6 +81,50 @@ import Testing
       #expect(rank == start - 100)
       let entry = try tree.entry(for: key.rawSpan)
       #expect(entry != nil)
+    }
+  }
+
+  @Test func `a segment that grows past what is mapped of it is mapped again`() throws {
+    let medium = InMemoryFileSystem(capacity: 4 << 30)
+    let identity = TreeWorld.identity
+    let limit = UInt32(Layout.usualSegmentBlocks)
+    var header = AlignedBuffer(count: Layout.blockSize)
+    var span = header.mutableBytes(0..<Layout.blockSize)
+    SegmentHeader(identity: identity, number: 1).encode(to: &span)
+    let file = try medium.create(.pages(1), header.bytes.array())
+    var leaves: [PageReference] = []
+    for block in [limit - 2, limit + 5] {
+      var node = BuiltNode(CraftedPages.entries(0..<50))
+      node.seal(at: PagePosition(segment: 1, block: block), in: identity)
+      try file.write(node.bytes, from: Int(block) * Layout.blockSize)
+      leaves.append(node.reference)
+    }
+    func reader(_ segment: PageSegment, _ end: UInt32) -> PageReader {
+      PageReader(
+        medium: medium, identity: identity,
+        segments: SegmentTable([.init(segment: segment, endBlock: end)]), cache: nil)
+    }
+    let small = try PageSegment(
+      opening: 1, blocks: limit, of: identity, in: medium, mapped: true)
+    _ = try reader(small, limit).page(leaves[0], level: 0, as: LeafPage.self)
+    let same = try small.mapping(holds: limit)
+    #expect(same === small)
+    let large = try small.mapping(holds: limit + 6)
+    #expect(large !== small)
+    // What was verified once is not read again.
+    #expect(large.verified.contains(limit - 2))
+    for leaf in leaves {
+      _ = try reader(large, limit + 6).page(leaf, level: 0, as: LeafPage.self)
+    }
+  }
+
+  @Test func `segments become larger with the store, within their bounds`() {
+    let usual = Layout.usualSegmentBlocks
+    for (blocks, expected) in [
+      (0, usual), (16 << 18, usual), (17 << 18, 17 << 14), (1 << 28, Layout.segmentBlocksMax),
+      (.max, Layout.segmentBlocksMax),
+    ] as [(UInt64, Int)] {
+      #expect(Layout.segmentBlocks(inStoreOf: blocks) == expected)
     }
   }
 }

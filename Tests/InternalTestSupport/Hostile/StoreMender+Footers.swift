@@ -11,7 +11,7 @@ extension StoreMender {
     guard depth < 8, size > 0, start + 2 * size <= self.size(of: file) else { return }
     let position = PagePosition(segment: segment, block: block)
     if done[position] == nil {
-      done[position] = Checksum()
+      done[position] = PageChecksum()
       pieces.append(Piece(kind: .footer, file: file, bytes: start..<start + size))
       mendContent(of: file, start, size, depth)
       done[position] = seal(file, start..<start + size, position)
@@ -21,7 +21,7 @@ extension StoreMender {
     let copy = start + size..<start + 2 * size
     replace(copy, of: file, by: bytes(file, start..<start + size))
     let copyPosition = PagePosition(segment: segment, block: block + (place >> 24))
-    store(seal(file, copy, copyPosition).rawValue, reference.file, reference.offset + 12)
+    store(seal(file, copy, copyPosition).rawValue, reference.file, reference.offset + 16)
   }
 
   private mutating func mendContent(of file: String, _ start: Int, _ size: Int, _ depth: Int) {
@@ -47,7 +47,7 @@ private struct FooterPlaces {
 
   init(_ page: [UInt8]) {
     self.page = page
-    end = min(page.count, Footer.fixedSize + Int(page.rawSpan.load(8, as: UInt32.self)))
+    end = min(page.count, Footer.fixedSize + Int(page.rawSpan.load(24, as: UInt32.self)))
     while offset + 12 <= end {
       let section = Footer.Section(rawValue: number(UInt16.self))
       offset += 2

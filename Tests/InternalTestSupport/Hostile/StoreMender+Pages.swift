@@ -14,7 +14,7 @@ extension StoreMender {
     guard depth < 60, position.block > 0, !bytes.isEmpty, bytes.upperBound <= size(of: file)
     else { return }
     if done[position] == nil {
-      done[position] = Checksum()
+      done[position] = PageChecksum()
       mendContent(of: file, bytes, in: tree, depth)
       done[position] = seal(file, bytes, position)
     }
@@ -22,9 +22,10 @@ extension StoreMender {
     if mendsAggregates { mendAggregates(file, bytes, at: reference) }
   }
 
-  mutating func seal(_ file: String, _ range: Range<Int>, _ position: PagePosition) -> Checksum {
+  mutating func seal(_ file: String, _ range: Range<Int>, _ position: PagePosition) -> PageChecksum
+  {
     let page = bytes(file, range)
-    let checksum = Checksum.ofPage(page.rawSpan, at: position, in: identity)
+    let checksum = PageChecksum.of(page.rawSpan, at: position, in: identity)
     store(checksum.rawValue, file, range.lowerBound)
     return checksum
   }
@@ -33,7 +34,7 @@ extension StoreMender {
     of file: String, _ bytes: Range<Int>, in tree: [UInt8], _ depth: Int
   ) {
     var references: [Int] = []
-    switch number(file, bytes.lowerBound + 4, as: UInt8.self) {
+    switch number(file, bytes.lowerBound + 8, as: UInt8.self) {
     case PageKind.leaf.rawValue:
       pieces.append(Piece(kind: .leaf, file: file, bytes: bytes))
       references = mendLeaf(file, bytes, in: tree)
@@ -52,15 +53,15 @@ extension StoreMender {
 
   /// Where a branch has its references.
   private func children(_ file: String, _ bytes: Range<Int>) -> [Int] {
-    let count = Int(number(file, bytes.lowerBound + 8, as: UInt16.self))
-    let prefix = Int(number(file, bytes.lowerBound + 10, as: UInt16.self))
-    let first = bytes.lowerBound + 32 + (prefix + 7) / 8 * 8 + 8 * count
+    let count = Int(number(file, bytes.lowerBound + 24, as: UInt16.self))
+    let prefix = Int(number(file, bytes.lowerBound + 26, as: UInt16.self))
+    let first = bytes.lowerBound + Node.headerSize + (prefix + 7) / 8 * 8 + 8 * count
     return references(from: first, count: count + 1, in: bytes)
   }
 
   /// Where the list of a large value's parts has its references.
   private func parts(_ file: String, _ bytes: Range<Int>) -> [Int] {
-    let count = Int(number(file, bytes.lowerBound + 16, as: UInt32.self))
+    let count = Int(number(file, bytes.lowerBound + 32, as: UInt32.self))
     return references(from: bytes.lowerBound + LargeValue.listHeaderSize, count: count, in: bytes)
   }
 
@@ -87,24 +88,25 @@ extension StoreMender {
   private mutating func mendAggregates(
     _ file: String, _ bytes: Range<Int>, at reference: Place
   ) {
-    var (count, live) = (UInt64(0), UInt64(bytes.count))
-    switch number(file, bytes.lowerBound + 4, as: UInt8.self) {
+    var (count, live) = (UInt64(0), UInt64(bytes.count / Layout.blockSize))
+    func liveBlocks(_ reference: Int) -> UInt64 { number(file, reference + 24) >> 16 }
+    switch number(file, bytes.lowerBound + 8, as: UInt8.self) {
     case PageKind.branch.rawValue:
       for child in children(file, bytes) {
-        count &+= number(file, child + 16)
-        live &+= number(file, child + 24)
+        count &+= number(file, child + 20) & PageReference.aggregateMax
+        live &+= liveBlocks(child)
       }
     case PageKind.leaf.rawValue:
-      count = UInt64(number(file, bytes.lowerBound + 8, as: UInt16.self))
+      count = UInt64(number(file, bytes.lowerBound + 24, as: UInt16.self))
       for entry in entries(file, bytes) where entry.isExternal {
-        live &+= number(file, entry.value.lowerBound + 24)
+        live &+= liveBlocks(entry.value.lowerBound)
       }
     case PageKind.valueList.rawValue:
-      for part in parts(file, bytes) { live &+= number(file, part + 24) }
+      for part in parts(file, bytes) { live &+= liveBlocks(part) }
     default: break
     }
-    store(count, reference.file, reference.offset + 16)
-    store(live, reference.file, reference.offset + 24)
+    store(UInt32(truncatingIfNeeded: count), reference.file, reference.offset + 20)
+    store(count >> 32 & 0xffff | live << 16, reference.file, reference.offset + 24)
   }
 }
 
@@ -124,7 +126,7 @@ extension StoreMender {
     let page = bytes(file, range)
     let reference = PageReference(
       position: PagePosition(segment: 0, block: 0),
-      blocks: UInt8(clamping: range.count / Layout.blockSize), checksum: Checksum(),
+      blocks: UInt8(clamping: range.count / Layout.blockSize), checksum: PageChecksum(),
       lowestVersion: 0, count: 0, liveBytes: 0)
     guard (try? Node.validateLayout(page.rawSpan, reference)) != nil else { return [] }
     let node = Node(page.rawSpan)

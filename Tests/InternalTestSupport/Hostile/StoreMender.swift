@@ -29,7 +29,7 @@ struct StoreMender {
   let mendsAggregates: Bool
   var identity = StoreIdentity(low: 0, high: 0)
   /// The checksums of pages that were mended.
-  var done: [PagePosition: Checksum] = [:]
+  var done: [PagePosition: PageChecksum] = [:]
   /// The seed of the checksums of blobs, once the tree that has it is mended.
   var blobSeed: BlobSeed?
 

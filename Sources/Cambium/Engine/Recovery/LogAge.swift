@@ -65,7 +65,7 @@ enum LogAge {
       size <= bytes.byteCount
     else { return nil }
     let page = bytes.part(0, size)
-    guard Checksum.ofPage(page, at: position, in: identity) == header.checksum,
+    guard PageChecksum.of(page, at: position, in: identity) == header.checksum,
       let footer = try? Footer(decoding: page, at: position, path: ""), footer.identity == identity
     else { return nil }
     return footer

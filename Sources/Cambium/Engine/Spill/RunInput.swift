@@ -125,7 +125,7 @@ extension RunInput {
       throw reference.fault(.pageExists, "it is beyond the run's end")
     }
     let page = Page(piece, from: offset, count: reference.size)
-    let checksum = Checksum.ofPage(page.bytes, at: position, in: tree.pages.identity)
+    let checksum = PageChecksum.of(page.bytes, at: position, in: tree.pages.identity)
     guard checksum == reference.checksum else {
       throw reference.fault(
         .pageChecksum, "its bytes hash to \(checksum), the reference says \(reference.checksum)")

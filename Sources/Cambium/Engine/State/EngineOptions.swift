@@ -12,7 +12,7 @@ struct EngineOptions: Hashable, Sendable {
   /// The sizes that nodes are built with.
   var nodeSizes = NodeSizes.standard
   /// The size that a page segment may reach, in blocks.
-  var segmentBlocks = Layout.segmentBlocksMax
+  var segmentBlocks = Layout.usualSegmentBlocks
   /// The size in bytes after which a segment of blobs takes no further blob.
   var blobSegmentSize = 1 << 30
   /// The size in bytes that the reserve may have; there is none if it is 0.

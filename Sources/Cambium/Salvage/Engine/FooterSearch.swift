@@ -21,7 +21,7 @@ struct FooterSearch: ~Copyable {
   private struct FoundPage {
     let position: PagePosition
     let blocks: UInt8
-    let checksum: Checksum
+    let checksum: PageChecksum
     let footer: Footer
 
     func isCopy(of other: FoundPage) -> Bool {
@@ -119,7 +119,7 @@ extension FooterSearch {
         FoundFooter(
           reference: FooterReference(
             position: page.position, blocks: page.blocks, checksum: page.checksum,
-            copyChecksum: copyChecksum ?? Checksum(),
+            copyChecksum: copyChecksum ?? PageChecksum(),
             coveredSequence: page.footer.coveredSequence),
           footer: page.footer, identity: page.footer.identity))
       index += isPair ? 2 : 1

@@ -9,7 +9,7 @@
 final class LooseLeaves {
   struct Leaf {
     let position: PagePosition
-    let checksum: Checksum
+    let checksum: PageChecksum
     let blocks: UInt8
     let version: UInt32
     let tag: TreeTag
@@ -158,7 +158,7 @@ extension [UInt8] {
 extension PageReader {
   /// Reads a leaf whose parent is not known: its aggregates are taken from itself.
   fileprivate func load(
-    looseLeafAt position: PagePosition, _ blocks: UInt8, _ checksum: Checksum
+    looseLeafAt position: PagePosition, _ blocks: UInt8, _ checksum: PageChecksum
   ) throws(StoreError) -> PageBuffer {
     var reference = PageReference(
       position: position, blocks: blocks, checksum: checksum, lowestVersion: 0, count: 0,

@@ -50,7 +50,7 @@ struct WholePages {
     else { return 1 }
     let page = blocks == 1 ? first : try read(block, blocks: Int(blocks))
     let position = PagePosition(segment: number, block: block)
-    guard Checksum.ofPage(page.bytes, at: position, in: identity) == header.checksum else {
+    guard PageChecksum.of(page.bytes, at: position, in: identity) == header.checksum else {
       return 1
     }
     do throws(StoreError) { try body(position, header, page.bytes) } catch {
@@ -71,9 +71,9 @@ struct WholePages {
         let page = try? read(block, blocks: Int(header.blocks))
       else { continue }
       let identity = StoreIdentity(
-        low: page.bytes.load(16, as: UInt64.self), high: page.bytes.load(24, as: UInt64.self))
+        low: page.bytes.load(32, as: UInt64.self), high: page.bytes.load(40, as: UInt64.self))
       let position = PagePosition(segment: number, block: block)
-      if Checksum.ofPage(page.bytes, at: position, in: identity) == header.checksum,
+      if PageChecksum.of(page.bytes, at: position, in: identity) == header.checksum,
         !found.contains(identity)
       {
         found.append(identity)

@@ -201,7 +201,7 @@ struct SalvageTests {
     #expect(!found.candidates.contains { $0.position == position })
     #expect(found.candidates.first?.coveredSequence == 1)
     // Where the page around it is damaged there is no telling.
-    medium.flipBit(Int(page.block) * Layout.blockSize * 8 + 200, of: .pages(page.segment))
+    medium.flipBit(Int(page.block) * Layout.blockSize * 8 + 400, of: .pages(page.segment))
     let deceived = try Salvage.search(medium)
     #expect(deceived.candidates.first?.position == position)
   }
@@ -210,8 +210,8 @@ struct SalvageTests {
     let buffer = PageBuffer(count: Layout.blockSize)
     var span = buffer.mutableBytes
     footer.encode(try footer.encodedSections(), to: &span)
-    PageHeader(kind: .footer, level: 0, blocks: 1, checksum: Checksum()).encode(to: &span)
-    let checksum = Checksum.ofPage(buffer.bytes, at: position, in: footer.identity)
+    PageHeader(kind: .footer, level: 0, blocks: 1, checksum: PageChecksum()).encode(to: &span)
+    let checksum = PageChecksum.of(buffer.bytes, at: position, in: footer.identity)
     span.store(checksum.rawValue, at: 0)
     return buffer.bytes.array()
   }

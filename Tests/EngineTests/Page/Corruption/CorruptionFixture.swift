@@ -14,7 +14,7 @@ import TestSupport
 /// The tree `deep` has branches on two levels, keys and values of every length, and values in pages of
 /// their own; `flat` is a leaf of fixed widths.
 struct CorruptionFixture {
-  static let sizes = NodeSizes(leaf: 128, branch: 170)
+  static let sizes = NodeSizes(leaf: 144, branch: 186)
 
   let medium: InMemoryFileSystem
   private(set) var map = PageMap()
@@ -174,9 +174,9 @@ extension PageAppender {
     }
     let length = parts.reduce(0) { $0 + $1.count }
     var list = try append(.valueList, blocks: 1) { page in
-      page.store(UInt64(length), at: 8)
-      page.store(UInt32(parts.count), at: 16)
-      page.store(UInt32(0), at: 20)
+      page.store(UInt64(length), at: 24)
+      page.store(UInt32(parts.count), at: 32)
+      page.store(UInt32(0), at: 36)
       page.copy(references.rawSpan, to: LargeValue.listHeaderSize)
       return LargeValue.listHeaderSize + references.count
     }

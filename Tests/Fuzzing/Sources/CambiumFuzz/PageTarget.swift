@@ -14,7 +14,7 @@ enum PageTarget: FuzzTarget {
     let blocks = max(1, (input.count + Layout.blockSize - 1) / Layout.blockSize)
     guard blocks <= Layout.pageBlocksMax else { return }
     let page = input + [UInt8](repeating: 0, count: blocks * Layout.blockSize - input.count)
-    switch PageKind(rawValue: page[4]) {
+    switch PageKind(rawValue: page[8]) {
     case .leaf: try readLeaf(page)
     case .branch: try readBranch(page)
     case .value:
@@ -29,7 +29,7 @@ enum PageTarget: FuzzTarget {
   /// A reference to the page, but for its aggregates.
   private static func reference(_ page: [UInt8]) -> PageReference {
     PageReference(
-      position: position, blocks: UInt8(page.count / Layout.blockSize), checksum: Checksum(),
+      position: position, blocks: UInt8(page.count / Layout.blockSize), checksum: PageChecksum(),
       lowestVersion: 0, count: 0, liveBytes: UInt64(page.count))
   }
 
@@ -59,7 +59,7 @@ enum PageTarget: FuzzTarget {
       reference.liveBytes &+= child.liveBytes
       reference.lowestVersion = min(reference.lowestVersion, child.lowestVersion)
     }
-    try BranchPage.validate(page.rawSpan, reference, level: page[5])
+    try BranchPage.validate(page.rawSpan, reference, level: page[9])
     try findKeys(of: page)
     for slot in 0..<node.count {
       guard node.childIndex(for: node.key(slot).rawSpan) == slot + 1 else {
