@@ -33,7 +33,7 @@ final class PageReader: Sendable {
   /// falls with every step down, so a descent ends whatever the bytes say. The reference's aggregates
   /// are compared with the page only when that is read from the disk: callers that add them up must compare them.
   ///
-  /// - Throws: `.corrupt` if the page differs from the reference, `.io`.
+  /// - Throws: `.corrupt` if the page differs from the reference, `.newerFormat`, `.io`.
   @inline(__always)
   func page<Content: PageContent>(
     _ reference: PageReference, level: UInt8, as content: Content.Type
@@ -129,6 +129,7 @@ final class PageReader: Sendable {
     guard header.matches(reference, kind: Content.kind, level: level) else {
       throw Self.mismatch(Page(buffer), reference, kind: Content.kind, level: level)
     }
+    try header.checkPlain(at: reference.position, path: medium.path)
     try Content.validate(buffer.bytes, reference, level: level)
     return buffer
   }

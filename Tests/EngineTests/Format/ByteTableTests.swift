@@ -63,7 +63,8 @@ import Testing
       encoded(PageHeader.size, fill: 0xa5) { header.encode(to: &$0) },
       [
         "checksum": little(0x5857_5655_5453_5251, 8), "kind": [4], "level": [17], "blocks": [33],
-        "flags": [49], "reserved": Bytes(repeating: 0, count: 12),
+        "flags": [49], "stored length": little(0, 4), "algorithm": [0], "zero": little(0, 3),
+        "reserved": little(0, 4),
       ])
   }
 

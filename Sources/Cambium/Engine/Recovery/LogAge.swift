@@ -61,7 +61,7 @@ enum LogAge {
   ) -> Footer? {
     let header = PageHeader(bytes)
     let size = Int(header.blocks) * Layout.blockSize
-    guard header.kind == PageKind.footer.rawValue, header.level == 0, size > 0,
+    guard header.kind == PageKind.footer.rawValue, header.level == 0, header.isPlain, size > 0,
       size <= bytes.byteCount
     else { return nil }
     let page = bytes.part(0, size)

@@ -53,9 +53,8 @@ struct WholePages {
     guard PageChecksum.of(page.bytes, at: position, in: identity) == header.checksum else {
       return 1
     }
-    do throws(StoreError) { try body(position, header, page.bytes) } catch {
-      throw error
-    }
+    try header.checkPlain(at: position, path: "pages-\(number)")
+    try body(position, header, page.bytes)
     return blocks
   }
 
