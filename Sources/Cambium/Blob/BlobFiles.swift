@@ -107,8 +107,8 @@ extension BlobFiles {
     }
   }
 
-  /// Lets streams continue in a segment from before, if it ends in the block that the map says: then no writer was
-  /// interrupted there.
+  /// Lets streams continue in a segment from before, if it ends in the block that the map says, since then no writer was
+  /// interrupted there, and if it has no features that only a newer program can write.
   ///
   /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
   func goOn(in number: UInt32, end: UInt64) throws(StoreError) {
@@ -118,7 +118,7 @@ extension BlobFiles {
     defer { lock.unlock() }
     insert(segment)
     guard UInt64(size) >= end, UInt64(size) <= BlobLayout.blockEnd(of: end), end < segmentSize,
-      appenders[number] == nil
+      segment.isWritable, appenders[number] == nil
     else { return }
     let appender = BlobAppender(segment, in: medium, end: end, through: gate)
     appenders[number] = appender

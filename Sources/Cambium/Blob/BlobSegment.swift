@@ -3,11 +3,14 @@
 final class BlobSegment: Sendable {
   let number: UInt32
   let file: any File
+  /// True if this program may append to it.
+  let isWritable: Bool
 
   /// Takes an open file whose header is known to be right.
-  init(number: UInt32, file: any File) {
+  init(number: UInt32, file: any File, isWritable: Bool = true) {
     self.number = number
     self.file = file
+    self.isWritable = isWritable
   }
 
   /// Opens segment `number`, and checks its header.
@@ -26,7 +29,7 @@ final class BlobSegment: Sendable {
       throw .corrupt(
         .blobSegment(number), invariant: .blobSegmentHeader, reason: "it has another store's seed")
     }
-    self.init(number: number, file: file)
+    self.init(number: number, file: file, isWritable: header.features.access == .writing)
   }
 }
 

@@ -1,23 +1,26 @@
 /// The first block of a blob segment: the kind of the file, and the seed of its checksums.
 ///
-///     offset  0          8        12       16         24       28
-///             ┌──────────┬────────┬────────┬──────────┬────────┬─ ─ ─
-///             │CAMBLOB␀  │version │number  │blob seed │checksum│ zero up to 4096
-///             └──────────┴────────┴────────┴──────────┴────────┴─ ─ ─
+///     offset  0          8        12       16         24        28        32        56      72       80
+///             ┌──────────┬────────┬────────┬──────────┬─────────┬─────────┬─────────┬───────┬────────┬─ ─ ─
+///             │CAMBLOB␀  │version │number  │blob seed │checksum │reserved │features │key    │created │ reserved
+///             └──────────┴────────┴────────┴──────────┴─────────┴─────────┴─────────┴───────┴────────┴─ ─ ─
 ///
-/// The checksum covers the bytes before it, and the rest must be zero. Nothing in the block changes after it was
-/// written.
+/// As in the header of a page segment, the checksum covers all of the block but itself, and reserved bytes may be anything.
+/// Nothing in the block changes after it was written.
 struct BlobSegmentHeader: Equatable, Sendable {
-  static let size = 28
+  /// The part of the block that has a meaning.
+  static let size = 80
   /// "CAMBLOB" and a zero byte.
   static let magic: UInt64 = 0x0042_4f4c_424d_4143
 
   let seed: BlobSeed
   let number: UInt32
+  let features: Features
 
-  init(seed: BlobSeed, number: UInt32) {
+  init(seed: BlobSeed, number: UInt32, features: Features = Features()) {
     self.seed = seed
     self.number = number
+    self.features = features
   }
 
   func encode(to block: inout MutableRawSpan) {
@@ -26,7 +29,8 @@ struct BlobSegmentHeader: Equatable, Sendable {
     block.store(SegmentHeader.formatVersion, at: 8)
     block.store(number, at: 12)
     block.store(seed.rawValue, at: 16)
-    block.store(Self.checksum(of: block.bytes).rawValue, at: 24)
+    features.encode(to: &block, at: 32)
+    block.store(Checksum.ofBlock(block.bytes, but: 24).rawValue, at: 24)
   }
 
   /// Reads the header of segment `number`, whose first block this is, in the store at `path`.
@@ -40,7 +44,7 @@ struct BlobSegmentHeader: Equatable, Sendable {
     guard block.load(0, as: UInt64.self) == Self.magic else {
       throw fault("it does not begin as a blob segment does")
     }
-    guard block.load(24, as: UInt32.self) == Self.checksum(of: block).rawValue else {
+    guard block.load(24, as: UInt32.self) == Checksum.ofBlock(block, but: 24).rawValue else {
       throw fault("the header's checksum does not match")
     }
     let version = block.load(8, as: UInt32.self)
@@ -50,19 +54,12 @@ struct BlobSegmentHeader: Equatable, Sendable {
         reason: "format \(version), and this program knows \(SegmentHeader.formatVersion)")
     }
     guard version > 0 else { throw fault("there is no format 0") }
-    guard block.part(Self.size, Layout.blockSize - Self.size).isZero else {
-      throw fault("there is something after the header")
-    }
+    features = Features(decoding: block, at: 32)
+    try features.checkReadable(path: path, subject: "blob segment \(number)")
     let found = block.load(12, as: UInt32.self)
     guard found == number else { throw fault("it is segment \(found) under another name") }
     self.number = number
     seed = BlobSeed(rawValue: block.load(16, as: UInt64.self))
-  }
-
-  private static func checksum(of block: RawSpan) -> Checksum {
-    var checksum = Checksum()
-    checksum.update(block.part(0, 24))
-    return checksum
   }
 }
 

@@ -59,22 +59,13 @@ extension LogHeader {
     block.store(use, at: 40)
     block.store(salt, at: 48)
     block.store(openingSequence, at: 56)
-    block.store(features.compatible, at: 64)
-    block.store(features.readCompatible, at: 72)
-    block.store(features.incompatible, at: 80)
+    features.encode(to: &block, at: 64)
     var reference: [UInt8] = []
     footer.encode(to: &reference)
     block.copy(reference.rawSpan, to: 88)
     block.store(openingBlocks, at: 120)
-    let checksum = Self.checksum(of: block.bytes)
+    let checksum = Checksum.ofBlock(block.bytes, but: 12)
     block.store(checksum.rawValue, at: 12)
-    return checksum
-  }
-
-  private static func checksum(of block: RawSpan) -> Checksum {
-    var checksum = Checksum()
-    checksum.update(block.part(0, 12))
-    checksum.update(block.extracting(droppingFirst: 16))
     return checksum
   }
 
@@ -90,7 +81,7 @@ extension LogHeader {
     let magic = try reader.integer(UInt64.self)
     guard magic == Self.magic else { throw reader.fault("it does not begin as a log does") }
     let version = try reader.integer(UInt32.self)
-    guard try reader.integer(UInt32.self) == Self.checksum(of: block).rawValue else {
+    guard try reader.integer(UInt32.self) == Checksum.ofBlock(block, but: 12).rawValue else {
       throw reader.fault("the header's checksum does not match")
     }
     guard version <= SegmentHeader.formatVersion else {
@@ -118,13 +109,8 @@ extension LogHeader {
     use = try reader.integer(UInt64.self)
     salt = try reader.integer(UInt64.self)
     openingSequence = try reader.integer(UInt64.self)
-    features = Features(
-      compatible: try reader.integer(UInt64.self), readCompatible: try reader.integer(UInt64.self),
-      incompatible: try reader.integer(UInt64.self))
-    guard features.access != .refused else {
-      throw .newerFormat(
-        path: path, reason: "its log uses features \(String(features.incompatible, radix: 2))")
-    }
+    features = try Features(reading: &reader)
+    try features.checkReadable(path: path, subject: "its log")
     footer = try FooterReference(reading: &reader)
     openingBlocks = try reader.integer(UInt32.self)
   }

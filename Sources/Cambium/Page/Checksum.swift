@@ -30,6 +30,14 @@ struct Checksum: Hashable, Sendable {
 extension Checksum {
   /// The size of the field that holds it.
   static let size = 4
+
+  /// The checksum of the block at a file's beginning, which holds it at `offset`: of all bytes but those.
+  static func ofBlock(_ block: RawSpan, but offset: Int) -> Checksum {
+    var checksum = Checksum()
+    checksum.update(block.part(0, offset))
+    checksum.update(block.part(offset + size, Layout.blockSize - offset - size))
+    return checksum
+  }
 }
 
 extension Checksum: CustomStringConvertible {

@@ -84,9 +84,7 @@ extension Footer {
     page.store(logUse, at: 28)
     page.store(identity.low, at: 32)
     page.store(identity.high, at: 40)
-    page.store(features.compatible, at: 48)
-    page.store(features.readCompatible, at: 56)
-    page.store(features.incompatible, at: 64)
+    features.encode(to: &page, at: 48)
     page.store(coveredSequence, at: 72)
     page.copy(sections.rawSpan, to: Self.fixedSize)
   }
@@ -99,14 +97,9 @@ extension Footer {
     logUse = try start.integer(UInt32.self)
     identity = StoreIdentity(
       low: try start.integer(UInt64.self), high: try start.integer(UInt64.self))
-    features = Features(
-      compatible: try start.integer(UInt64.self), readCompatible: try start.integer(UInt64.self),
-      incompatible: try start.integer(UInt64.self))
+    features = try Features(reading: &start)
     coveredSequence = try start.integer(UInt64.self)
-    guard features.access != .refused else {
-      throw .newerFormat(
-        path: path, reason: "it uses features \(String(features.incompatible, radix: 2))")
-    }
+    try features.checkReadable(path: path, subject: "it")
 
     var sections = ByteReader(
       try start.run(length), at: .page(position), invariant: .footerSections)

@@ -87,8 +87,8 @@ final class PageAppender {
     self.bufferSize = bufferSize
   }
 
-  /// Continues where `reference`'s footer ends, in its segment, if nothing was written there since;
-  /// otherwise in a new one.
+  /// Continues where `reference`'s footer ends, in its segment, if nothing was written there since and it has no
+  /// features that only a newer program can write; otherwise in a new one.
   ///
   /// After the footer of the true state the file ends, unless a writer was interrupted there or failed.
   /// Bytes of such a writer are neither trusted nor cut off.
@@ -368,7 +368,8 @@ extension PageAppender {
     let file = try medium.open(
       .pages(number), output == .direct ? .readWriteDirect : .readWrite, at: .segmentOpen)
     guard try file.size(at: .segmentOpen) == Int(end) * Layout.blockSize else { return }
-    _ = try PageSegment.identity(of: file, number: number, expected: identity, in: medium)
+    let header = try PageSegment.header(of: file, number: number, expected: identity, in: medium)
+    guard header.features.access == .writing else { return }
     open = [Open(number: number, file: file, firstBlock: end, endBlock: end, isSynced: true)]
     settle()
   }

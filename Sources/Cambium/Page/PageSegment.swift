@@ -71,19 +71,29 @@ final class PageSegment: Sendable {
     }
   }
 
-  /// Whose segment a file is, by its header.
+  /// The store whose segment a file is, by its header.
   ///
   /// - Parameter expected: The store that it must belong to, if that is known.
   /// - Throws: `.newerFormat`, `.corrupt`, `.io`.
   static func identity(
     of file: any File, number: UInt32, expected: StoreIdentity?, in medium: any FileSystem
   ) throws(StoreError) -> StoreIdentity {
-    let identity = try header(of: file, number: number, in: medium).identity
-    guard expected == nil || identity == expected else {
+    try header(of: file, number: number, expected: expected, in: medium).identity
+  }
+
+  /// The header of a file.
+  ///
+  /// - Parameter expected: The store that it must belong to, if that is known.
+  /// - Throws: `.newerFormat`, `.corrupt`, `.io`.
+  static func header(
+    of file: any File, number: UInt32, expected: StoreIdentity?, in medium: any FileSystem
+  ) throws(StoreError) -> SegmentHeader {
+    let header = try header(of: file, number: number, in: medium)
+    guard expected == nil || header.identity == expected else {
       throw .corrupt(
         .segment(number), invariant: .segmentHeader, reason: "it belongs to another store")
     }
-    return identity
+    return header
   }
 
   private static func header(

@@ -1,15 +1,16 @@
 /// The first block of a page segment: the kind of the file, and its store.
 ///
-///     offset  0          8        12       16         32       36
-///             ┌──────────┬────────┬────────┬──────────┬────────┬────────┬─ ─ ─
-///             │CAMBIUM␀  │version │number  │identity  │zero    │checksum│ zero up to 4096
-///             └──────────┴────────┴────────┴──────────┴────────┴────────┴─ ─ ─
+///     offset  0          8        12       16         32        36        40        64      80       88
+///             ┌──────────┬────────┬────────┬──────────┬─────────┬─────────┬─────────┬───────┬────────┬─ ─ ─
+///             │CAMBIUM␀  │version │number  │identity  │reserved │checksum │features │key    │created │ reserved
+///             └──────────┴────────┴────────┴──────────┴─────────┴─────────┴─────────┴───────┴────────┴─ ─ ─
 ///
-/// The checksum covers the bytes before it, and the rest must be zero: a version that puts something there
-/// has another number. Nothing in the block changes after it was written, so it can be trusted whatever
+/// The checksum covers all of the block but itself, and its reserved bytes may be anything: a later version that puts
+/// something there says so by a feature. Nothing in the block changes after it was written, so it can be trusted whatever
 /// happened to the rest of the file.
 struct SegmentHeader: Equatable, Sendable {
-  static let size = 40
+  /// The part of the block that has a meaning.
+  static let size = 88
   /// "CAMBIUM" and a zero byte.
   static let magic: UInt64 = 0x004d_5549_424d_4143
   /// The version of the format. It grows only when a file of one version is unreadable to another
@@ -18,6 +19,7 @@ struct SegmentHeader: Equatable, Sendable {
 
   let identity: StoreIdentity
   let number: UInt32
+  let features: Features
 
   func encode(to block: inout MutableRawSpan) {
     block.zero(0..<Layout.blockSize)
@@ -26,9 +28,9 @@ struct SegmentHeader: Equatable, Sendable {
     block.store(number, at: 12)
     block.store(identity.low, at: 16)
     block.store(identity.high, at: 24)
-    var checksum = Checksum()
-    checksum.update(block.bytes.part(0, 36))
-    block.store(checksum.rawValue, at: 36)
+    // No key, and no time when it was made.
+    features.encode(to: &block, at: 40)
+    block.store(Checksum.ofBlock(block.bytes, but: 36).rawValue, at: 36)
   }
 
   /// Reads the header of segment `number`, whose first block this is, in the store at `path`.
@@ -43,8 +45,7 @@ struct SegmentHeader: Equatable, Sendable {
       throw fault("it does not begin as a page segment does")
     }
     let version = block.load(8, as: UInt32.self)
-    var checksum = Checksum()
-    checksum.update(block.part(0, 36))
+    let checksum = Checksum.ofBlock(block, but: 36)
     guard block.load(36, as: UInt32.self) == checksum.rawValue else {
       throw fault("the header's checksum does not match")
     }
@@ -53,11 +54,8 @@ struct SegmentHeader: Equatable, Sendable {
         path: path, reason: "format \(version), and this program knows \(Self.formatVersion)")
     }
     guard version > 0 else { throw fault("there is no format 0") }
-    guard
-      stride(from: Self.size, to: Layout.blockSize, by: 8).allSatisfy({
-        block.load($0, as: UInt64.self) == 0
-      })
-    else { throw fault("there is something after the header") }
+    features = Features(decoding: block, at: 40)
+    try features.checkReadable(path: path, subject: "segment \(number)")
     let found = block.load(12, as: UInt32.self)
     guard found == number else { throw fault("it is segment \(found) under another name") }
     self.number = number
@@ -65,9 +63,10 @@ struct SegmentHeader: Equatable, Sendable {
       low: block.load(16, as: UInt64.self), high: block.load(24, as: UInt64.self))
   }
 
-  init(identity: StoreIdentity, number: UInt32) {
+  init(identity: StoreIdentity, number: UInt32, features: Features = Features()) {
     self.identity = identity
     self.number = number
+    self.features = features
   }
 }
 

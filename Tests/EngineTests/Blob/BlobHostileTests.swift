@@ -165,11 +165,11 @@ import Testing
     _ = try world.write(content)
     let file = try world.medium.open(.blobs(1), .readWrite, at: .test)
     for (version, isNewer) in [(0, false), (2, true)] as [(UInt32, Bool)] {
-      var header = try file.read(0..<24)
+      var header = try file.read(0..<Layout.blockSize)
       header.replaceSubrange(8..<12, with: little(UInt64(version), 4))
-      var checksum = Checksum()
-      checksum.update(header.rawSpan)
-      try file.write(header + little(UInt64(checksum.rawValue), 4), from: 0)
+      let checksum = Checksum.ofBlock(header.rawSpan, but: 24)
+      header.replaceSubrange(24..<28, with: little(UInt64(checksum.rawValue), 4))
+      try file.write(header, from: 0)
       let error = storeError { () throws(StoreError) in
         try BlobWorld(world.medium, from: 2).files.open([1])
       }

@@ -20,14 +20,15 @@ import Testing
   @Test func `a blob segment's header is laid out as the table says`() throws {
     _ = try world.write([1])
     let block = Bytes(try world.medium.contents(of: .blobs(1)).prefix(Layout.blockSize))
-    var checksum = Checksum()
-    checksum.update(block.rawSpan.part(0, 24))
+    let checksum = Checksum.ofBlock(block.rawSpan, but: 24)
     try table("Blob segment header").verify(
       Bytes(block.prefix(BlobSegmentHeader.size)),
       [
         "magic": Bytes("CAMBLOB\0".utf8), "format version": little(1, 4), "number": little(1, 4),
         "blob seed": little(0x5eed_5eed_1234, 8),
-        "checksum": little(UInt64(checksum.rawValue), 4),
+        "checksum": little(UInt64(checksum.rawValue), 4), "reserved": little(0, 4),
+        "compatible": little(0, 8), "read compatible": little(0, 8), "incompatible": little(0, 8),
+        "key": Bytes(repeating: 0, count: 16), "created": little(0, 8),
       ])
     #expect(block.dropFirst(BlobSegmentHeader.size).allSatisfy { $0 == 0 })
   }

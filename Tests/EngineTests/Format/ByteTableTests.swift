@@ -40,10 +40,10 @@ import Testing
   @Test func `a segment header is laid out as the table says`() throws {
     let header = SegmentHeader(
       identity: StoreIdentity(low: 0x2827_2625_2423_2221, high: 0x3837_3635_3433_3231),
-      number: 0x1413_1211)
+      number: 0x1413_1211,
+      features: Features(compatible: 0x4241, readCompatible: 0x4443, incompatible: 0x4645))
     let block = encoded(Layout.blockSize, fill: 0xa5) { header.encode(to: &$0) }
-    var checksum = Checksum()
-    checksum.update(block.rawSpan.part(0, 36))
+    let checksum = Checksum.ofBlock(block.rawSpan, but: 36)
     try table("Segment header").verify(
       Bytes(block.prefix(SegmentHeader.size)),
       [
@@ -51,6 +51,9 @@ import Testing
         "number": little(0x1413_1211, 4),
         "identity": little(0x2827_2625_2423_2221, 8) + little(0x3837_3635_3433_3231, 8),
         "reserved": little(0, 4), "checksum": little(UInt64(checksum.rawValue), 4),
+        "compatible": little(0x4241, 8), "read compatible": little(0x4443, 8),
+        "incompatible": little(0x4645, 8), "key": Bytes(repeating: 0, count: 16),
+        "created": little(0, 8),
       ])
     #expect(block.dropFirst(SegmentHeader.size).allSatisfy { $0 == 0 })
   }

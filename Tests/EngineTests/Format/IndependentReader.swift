@@ -57,8 +57,11 @@ extension IndependentReader {
     let file = try file(segment)
     try refuse(file.count < 4096, "no header")
     try refuse(Array(file[0..<8]) != Array("CAMBIUM\0".utf8), "no magic")
-    try refuse(Self.crc(file[0..<36]) != file.u32(36), "the header is damaged")
+    try refuse(
+      Self.crc(file[40..<4096], after: Self.crc(file[0..<36])) != file.u32(36),
+      "the header is damaged")
     try refuse(file.u32(8) != 1, "format \(file.u32(8))")
+    try refuse(file.u64(56) != 0, "unknown features")
     try refuse(file.u32(12) != segment, "another segment's file")
     return Array(file[16..<32])
   }

@@ -44,11 +44,10 @@ import Testing
 
   @Test func `a state of a newer format is not looked into`() throws {
     let file = try fixture.medium.open(.pages(2), .readWrite, at: .test)
-    var header = try file.read(0..<36)
+    var header = try file.read(0..<Layout.blockSize)
     header[8] = 2
-    var checksum = Checksum()
-    checksum.update(header.rawSpan)
-    header.append(integer: checksum.rawValue)
+    let checksum = Checksum.ofBlock(header.rawSpan, but: 36)
+    header.replaceSubrange(36..<40, with: little(UInt64(checksum.rawValue), 4))
     try file.write(header, from: 0)
     let faults = check(fixture.new, of: .ofFixtures)
     #expect(faults.count == 1)

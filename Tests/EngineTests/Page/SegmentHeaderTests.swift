@@ -39,6 +39,24 @@ import Testing
     #expect(isCorrupt(resealed(version: 0)))
   }
 
+  @Test func `a feature that must be known is refused as newer, and others are read`() throws {
+    guard case .newerFormat("here", _) = error(changed(63, to: 0x80), number: Self.header.number)
+    else {
+      Issue.record("the feature was taken")
+      return
+    }
+    for (offset, access) in [(40, Features.Access.writing), (48, .reading)] {
+      let header = try SegmentHeader(
+        decoding: changed(offset, to: 1).rawSpan, number: Self.header.number, path: "here")
+      #expect(header.features.access == access)
+    }
+  }
+
+  @Test(arguments: [32, 64, 79, 80, 87, 88, 4095])
+  func `bytes without a meaning may be anything`(offset: Int) {
+    #expect(error(changed(offset, to: 0xff), number: Self.header.number) == nil)
+  }
+
   private func bytes() -> Bytes {
     var block = AlignedBuffer(count: Layout.blockSize)
     var span = block.mutableBytes(0..<Layout.blockSize)
@@ -46,11 +64,13 @@ import Testing
     return block.bytes.array()
   }
 
-  private func resealed(version: UInt8) -> Bytes {
+  private func resealed(version: UInt8) -> Bytes { changed(8, to: version) }
+
+  /// The header with one byte changed, and its checksum right.
+  private func changed(_ offset: Int, to byte: UInt8) -> Bytes {
     var changed = bytes()
-    changed[8] = version
-    var checksum = Checksum()
-    checksum.update(changed.rawSpan.part(0, 36))
+    changed[offset] = byte
+    let checksum = Checksum.ofBlock(changed.rawSpan, but: 36)
     changed.replaceSubrange(
       36..<40, with: (0..<4).map { UInt8(truncatingIfNeeded: checksum.rawValue >> ($0 * 8)) })
     return changed

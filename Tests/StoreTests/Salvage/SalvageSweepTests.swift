@@ -56,7 +56,7 @@ import Testing
   /// Gives a segment's header the next version of the format.
   private static func makeSegmentNewer(_ bytes: inout Data) {
     bytes[8] = UInt8(SegmentHeader.formatVersion + 1)
-    put(checksumOf: [0..<36], at: 36, in: &bytes)
+    put(checksumOf: [0..<36, 40..<Layout.blockSize], at: 36, in: &bytes)
   }
 
   /// Gives both copies of a log's header the next version of the format.
