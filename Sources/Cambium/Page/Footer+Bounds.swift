@@ -33,8 +33,8 @@ extension Footer {
 }
 
 extension Footer {
-  /// The least size of a tree in the catalog: the length of its name, a byte of it, a level and a root.
-  static let treeSizeMin = 3 + PageReference.size
+  /// The least size of a tree with entries in the catalog, with a name of one byte.
+  static let treeSizeMin = treeSize("n")
   /// How many trees a footer has room for at most.
   static let treeCountMax = (StoreError.Limit.footerSize.bound - fixedSize) / treeSizeMin
 }

@@ -1,14 +1,21 @@
 // The bytes of a footer: a fixed part, then sections. A section that this version does not know is
 // passed over, or refuses the store, as its flag says.
 //
-//     offset  0       24      28       32        48        72                80
-//             ┌───────┬───────┬────────┬─────────┬─────────┬─────────────────┬──────────┬─ ─
-//             │header │length │log use │identity │features │covered sequence │section   │
-//             └───────┴───────┴────────┴─────────┴─────────┴─────────────────┴──────────┴─ ─
+//     offset  0       24      28       32        48        72                80     88            92        96
+//             ┌───────┬───────┬────────┬─────────┬─────────┬─────────────────┬──────┬─────────────┬─────────┬─ ─
+//             │header │length │log use │identity │features │covered sequence │epoch │next segment │reserved │
+//             └───────┴───────┴────────┴─────────┴─────────┴─────────────────┴──────┴─────────────┴─────────┴─ ─
+//             96            129            162       168
+//             ┌─────────────┬──────────────┬─────────┬──────────┬─ ─
+//             │catalog root │segment root  │reserved │section   │
+//             └─────────────┴──────────────┴─────────┴──────────┴─ ─
 //     section: kind u16, flags u16, length u32, payload
+//
+// The roots are for catalogs and segment tables that are too long for a footer: trees instead of the sections. This version
+// writes sections, and refuses footers with roots as newer.
 
 extension Footer {
-  static let fixedSize = 80
+  static let fixedSize = 168
 
   enum Section: UInt16 {
     case trees = 1
@@ -21,8 +28,10 @@ extension Footer {
   /// The flag of a section without which the rest must not be used.
   static let mustUnderstand: UInt16 = 1
 
-  /// The bytes that a tree of this name takes in the catalog: the name with its length, a level and a root.
-  static func treeSize(_ name: String) -> Int { 2 + name.utf8.count + PageReference.size }
+  /// The bytes that a tree of this name takes in the catalog if it has entries.
+  static func treeSize(_ name: String) -> Int {
+    NamedTree.sizeWithoutName + name.utf8.count + NamedTree.layerSize
+  }
 
   /// The size of the footer without its catalog.
   ///
@@ -86,6 +95,10 @@ extension Footer {
     page.store(identity.high, at: 40)
     features.encode(to: &page, at: 48)
     page.store(coveredSequence, at: 72)
+    page.store(epoch, at: 80)
+    page.store(nextSegment, at: 88)
+    page.zero(92..<Self.fixedSize)
+    for offset in Self.rootOffsets { page.store(NamedTree.noRoot, at: offset) }
     page.copy(sections.rawSpan, to: Self.fixedSize)
   }
 
@@ -100,6 +113,9 @@ extension Footer {
     features = try Features(reading: &start)
     coveredSequence = try start.integer(UInt64.self)
     try features.checkReadable(path: path, subject: "it")
+    epoch = try start.integer(UInt64.self)
+    nextSegment = try start.integer(UInt32.self)
+    try Self.checkRoots(try start.run(Self.fixedSize - start.offset), path: path)
 
     var sections = ByteReader(
       try start.run(length), at: .page(position), invariant: .footerSections)
@@ -114,18 +130,30 @@ extension Footer {
         continue
       }
       var reader = ByteReader(payload, at: .page(position), invariant: .footerSections)
-      try read(section, from: &reader, at: position)
+      try read(section, from: &reader, at: position, path: path)
       guard reader.remaining == 0 else { throw reader.fault("a section is longer than it says") }
     }
   }
 
+  /// Where the roots of a catalog and of a segment table are that are trees.
+  private static let rootOffsets = [96, 96 + 1 + PageReference.size]
+
+  /// Throws if the catalog or the segment table is a tree, by the end of the fixed part.
+  private static func checkRoots(_ bytes: RawSpan, path: String) throws(StoreError) {
+    let start = fixedSize - bytes.byteCount
+    for offset in rootOffsets
+    where bytes.load(offset - start, as: UInt8.self) != NamedTree.noRoot {
+      throw .newerFormat(path: path, reason: "its footer has a catalog or segment table in a tree")
+    }
+  }
+
   private mutating func read(
-    _ section: Section, from reader: inout ByteReader, at position: PagePosition
+    _ section: Section, from reader: inout ByteReader, at position: PagePosition, path: String
   ) throws(StoreError) {
     for _ in 0..<(try reader.integer(UInt32.self)) {
       switch section {
       case .trees:
-        let tree = try NamedTree(reading: &reader, below: position)
+        let tree = try NamedTree(reading: &reader, below: position, path: path)
         if let last = trees.last, !last.precedes(tree) {
           throw reader.fault("the catalog's names do not ascend")
         }
@@ -142,7 +170,7 @@ extension Footer {
             version: try reader.integer(UInt32.self), label: try reader.shortString(),
             footer: try FooterReference(reading: &reader)))
       case .pendingWork:
-        pendingWork.append(try PendingWork(reading: &reader, below: position))
+        pendingWork.append(try PendingWork(reading: &reader, below: position, path: path))
       case .previous:
         previous = try FooterReference(reading: &reader)
       }
@@ -167,8 +195,15 @@ extension [UInt8] {
 
   fileprivate mutating func append(_ tree: NamedTree) throws(StoreError) {
     try append(shortString: tree.name)
-    append(tree.root?.level ?? NamedTree.noRoot)
-    if let root = tree.root { root.reference.encode(to: &self) }
+    append(tree.root == nil ? 0 : 1)
+    if let root = tree.root {
+      // No flags.
+      append(0)
+      append(root.level)
+      root.reference.encode(to: &self)
+    }
+    // No options.
+    append(integer: UInt16(0))
   }
 }
 
@@ -178,19 +213,60 @@ extension NamedTree {
     name.utf8.lexicographicallyPrecedes(other.name.utf8)
   }
 
-  /// Stands for the level of a tree without entries.
+  /// Stands for the level of a root that is not there.
   fileprivate static let noRoot: UInt8 = 0xff
+  /// The most layers that any version gives a tree. This one gives it one, or none if it has no entries.
+  private static let layersMax = 16
+  /// The bit of an option without which the tree must not be used.
+  private static let mustUnderstand: UInt16 = 1 << 15
+  /// The size of a line of the catalog without name and layers: two lengths, and the number of layers.
+  static let sizeWithoutName = 4
+  /// The size of a layer without a filter: flags, level and root.
+  static let layerSize = 2 + PageReference.size
 
-  fileprivate init(reading reader: inout ByteReader, below position: PagePosition)
-    throws(StoreError)
-  {
+  fileprivate init(
+    reading reader: inout ByteReader, below position: PagePosition, path: String
+  ) throws(StoreError) {
     name = try reader.shortString()
+    let layers = try reader.integer(UInt8.self)
+    guard layers <= Self.layersMax else {
+      throw reader.fault("the tree \(name) is said to have \(layers) layers")
+    }
+    guard layers <= 1 else {
+      throw .newerFormat(path: path, reason: "the tree \(name) has \(layers) layers")
+    }
+    if layers == 1 { root = try Self.root(reading: &reader, below: position, path: path) }
+    var options = ByteReader(
+      try reader.run(Int(try reader.integer(UInt16.self))), at: .page(position),
+      invariant: .footerSections)
+    try Self.passOver(&options, path: path)
+  }
+
+  private static func root(
+    reading reader: inout ByteReader, below position: PagePosition, path: String
+  ) throws(StoreError) -> TreeRoot {
+    let flags = try reader.integer(UInt8.self)
+    guard flags == 0 else {
+      throw .newerFormat(path: path, reason: "a tree has flags \(String(flags, radix: 2))")
+    }
     let level = try reader.integer(UInt8.self)
-    if level == Self.noRoot { return }
     guard level <= Layout.levelMax else { throw reader.fault("a root at level \(level)") }
     let reference = try reader.reference()
     try reference.check(below: position)
-    root = TreeRoot(reference: reference, level: level)
+    return TreeRoot(reference: reference, level: level)
+  }
+
+  /// Passes over options, none of which this version knows, unless one must be known.
+  private static func passOver(
+    _ options: inout ByteReader, path: String
+  ) throws(StoreError) {
+    while options.remaining > 0 {
+      let tag = try options.integer(UInt16.self)
+      _ = try options.run(Int(try options.integer(UInt16.self)))
+      guard tag & mustUnderstand == 0 else {
+        throw .newerFormat(path: path, reason: "a tree has the option \(tag & ~mustUnderstand)")
+      }
+    }
   }
 }
 
@@ -214,15 +290,15 @@ extension SegmentExtent {
 }
 
 extension PendingWork {
-  fileprivate init(reading reader: inout ByteReader, below position: PagePosition)
-    throws(StoreError)
-  {
+  fileprivate init(
+    reading reader: inout ByteReader, below position: PagePosition, path: String
+  ) throws(StoreError) {
     kind = try reader.integer(UInt16.self)
     let count = Int(try reader.integer(UInt16.self))
     cursor = try reader.run(count).array()
     trees = []
     for _ in 0..<(try reader.integer(UInt32.self)) {
-      trees.append(try NamedTree(reading: &reader, below: position))
+      trees.append(try NamedTree(reading: &reader, below: position, path: path))
     }
   }
 }

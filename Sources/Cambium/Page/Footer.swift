@@ -9,6 +9,11 @@ struct Footer: Equatable, Sendable {
   /// The use of the log that the writer began when it opened the store, or a lower one: a log that has not come as
   /// far is of an older copy. 0 where the footer does not say.
   var logUse: UInt32 = 0
+  /// A fence: a reader that follows a store refuses a footer with a lower one than that before it.
+  var epoch: UInt64 = 0
+  /// Page segments that are made later have this number or a higher one, also if files were removed. 0 where the footer
+  /// does not say.
+  var nextSegment: UInt32 = 0
   /// Every commit up to this one is in the trees.
   var coveredSequence: UInt64 = 0
   /// The catalog: names to roots.

@@ -63,6 +63,11 @@ struct PageFile: Sendable {
         opening: number, blocks: 0, of: identity, in: medium, mapped: false)
     }
     (footer, healedCopy) = try Self.footer(reference, of: identity, in: segment, of: medium)
+    guard footer.epoch >= previous.footer.epoch else {
+      throw .corrupt(
+        .page(reference.position), invariant: .footerSections,
+        reason: "it is of epoch \(footer.epoch), after one of epoch \(previous.footer.epoch)")
+    }
     self.reference = reference
     pages = try previous.pages.successor(footer)
   }

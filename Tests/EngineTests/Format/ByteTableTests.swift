@@ -98,14 +98,21 @@ import Testing
     footer.features = Features(compatible: 0x2827, readCompatible: 0x3837, incompatible: 0x4847)
     footer.coveredSequence = 0x5857_5655
     footer.logUse = 0x6867_6665
-    let page = encoded(Footer.fixedSize + 3) { footer.encode([1, 2, 3], to: &$0) }
+    footer.epoch = 0x7877_7675
+    footer.nextSegment = 0x8887_8685
+    let noRoot = [0xff] + Bytes(repeating: 0, count: 32)
+    let page = encoded(Footer.fixedSize + 3, fill: 0xa5) { footer.encode([1, 2, 3], to: &$0) }
     try table("Footer, fixed part").verify(
       Bytes(page.prefix(Footer.fixedSize)),
       [
-        "page header": little(0, 24), "length": little(3, 4), "log use": little(0x6867_6665, 4),
+        "page header": Bytes(repeating: 0xa5, count: 24), "length": little(3, 4),
+        "log use": little(0x6867_6665, 4),
         "identity": little(0x0807_0605, 8) + little(0x1817_1615, 8),
         "compatible": little(0x2827, 8), "read compatible": little(0x3837, 8),
         "incompatible": little(0x4847, 8), "covered sequence": little(0x5857_5655, 8),
+        "epoch": little(0x7877_7675, 8), "next segment": little(0x8887_8685, 4),
+        "reserved": little(0, 4), "catalog root": noRoot, "segment root": noRoot,
+        "reserved, too": little(0, 6),
       ])
     #expect(page.suffix(3) == [1, 2, 3])
   }
@@ -165,15 +172,17 @@ extension ByteTableTests {
 
   @Test func `lines of the catalog are laid out as the table says`() throws {
     let root = TreeRoot(reference: reference, level: 5)
-    for (root, level, bytes) in [(root, 5, referenceBytes), (nil, 255, [])]
-      as [(
-        TreeRoot?, UInt8, Bytes
-      )]
-    {
+    for (root, layers) in [(root, [0, 5] + referenceBytes), (nil, [])] as [(TreeRoot?, Bytes)] {
       try table("Tree").verify(
         element("trees", section { $0.trees = [NamedTree(name: "tree", root: root)] }),
-        ["name length": [4], "name": Bytes("tree".utf8), "level": [level], "root": bytes])
+        [
+          "name length": [4], "name": Bytes("tree".utf8), "layer count": [root == nil ? 0 : 1],
+          "layers": layers, "options length": [0, 0], "options": [],
+        ])
     }
+    try table("Layer").verify(
+      [0, 5] + referenceBytes,
+      ["flags": [0], "level": [5], "root": referenceBytes, "filter": []])
   }
 
   @Test func `lines of the segment table are laid out as the table says`() throws {
@@ -206,7 +215,7 @@ extension ByteTableTests {
       element("pendingWork", section { $0.pendingWork = [work] }),
       [
         "kind": little(0x1211, 2), "cursor length": little(2, 2), "cursor": [9, 8],
-        "tree count": little(1, 4), "trees": [1] + Bytes("t".utf8) + [255],
+        "tree count": little(1, 4), "trees": [1] + Bytes("t".utf8) + [0, 0, 0],
       ])
     var place = CompactionPlace(
       scope: .segments, below: 0x1413_1211, segments: SegmentSet([0x2423_2221, 0x3433_3231]))

@@ -131,8 +131,9 @@ extension IndependentReader {
     try refuse(footer.u64(64) != 0, "unknown features")
     try refuse(footer.u64(72) != sequence, "another footer")
     coveredSequence = sequence
-    var offset = 80
-    let end = 80 + footer.u32(24)
+    try refuse(footer[96] != 255 || footer[129] != 255, "a catalog or segment table in a tree")
+    var offset = 168
+    let end = 168 + footer.u32(24)
     while offset < end {
       let kind = footer.u16(offset)
       switch kind {
@@ -150,12 +151,22 @@ extension IndependentReader {
     for _ in 0..<footer.u32(start) {
       let nameEnd = offset + 1 + Int(footer[offset])
       let name = String(decoding: footer[offset + 1..<nameEnd], as: UTF8.self)
-      let level = Int(footer[nameEnd])
+      let layers = footer[nameEnd]
+      try refuse(layers > 1, "\(name) has \(layers) layers")
       offset = nameEnd + 1
       treeNames.append(name)
-      if level == 255 { continue }
-      roots[name] = Root(reference: reference(footer, offset), level: level)
-      offset += 32
+      if layers == 1 {
+        try refuse(footer[offset] != 0, "\(name) has flags")
+        roots[name] = Root(
+          reference: reference(footer, offset + 2), level: Int(footer[offset + 1]))
+        offset += 34
+      }
+      let options = offset + 2 + footer.u16(offset)
+      offset += 2
+      while offset < options {
+        try refuse(footer[offset + 1] & 0x80 != 0, "\(name) has an option that must be known")
+        offset += 4 + footer.u16(offset + 2)
+      }
     }
   }
 

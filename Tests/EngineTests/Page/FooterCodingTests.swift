@@ -95,15 +95,84 @@ import Testing
       var footer = Footer(identity: FooterFixtures.identity)
       footer.trees = [NamedTree(name: "a", root: nil), NamedTree(name: "b", root: nil)]
       var page = try footer.page()
-      // section header 8, count 4, then: name length, name, level
+      // section header 8, count 4, then: name length, name, number of layers, length of options
       let first = Footer.fixedSize + 8 + 4 + 1
       page[first] = names[0].utf8.first ?? 0
-      page[first + 3] = names[1].utf8.first ?? 0
+      page[first + 5] = names[1].utf8.first ?? 0
       let error = storeError { () throws(StoreError) in _ = try Footer.decode(page) }
       guard case .corrupt(_, .footerSections, _) = error else {
         Issue.record("\(names): \(String(describing: error))")
         continue
       }
+    }
+  }
+
+  /// A footer with a tree without entries, whose line in the catalog is another.
+  private static func footer(layers: UInt8, then rest: Bytes) throws -> Bytes {
+    var sections: Bytes = []
+    let payload: Bytes = [1, 0, 0, 0, 1, UInt8(ascii: "t"), layers] + rest
+    sections.append(integer: Footer.Section.trees.rawValue)
+    sections.append(integer: Footer.mustUnderstand)
+    sections.append(integer: UInt32(payload.count))
+    return try Footer(identity: FooterFixtures.identity)
+      .page(extraSections: sections + payload)
+  }
+
+  @Test func `a tree with options is read unless one of them must be known`() throws {
+    func decode(_ options: Bytes) -> StoreError? {
+      storeError { () throws(StoreError) in
+        guard
+          let page = try? Self.footer(layers: 0, then: little(UInt64(options.count), 2) + options)
+        else { return }
+        let trees = try Footer.decode(page).trees
+        #expect(trees == [NamedTree(name: "t")])
+      }
+    }
+    #expect(decode([]) == nil)
+    #expect(decode([1, 0, 0, 0]) == nil)
+    #expect(decode([1, 0, 2, 0, 8, 8, 0xff, 0x7f, 1, 0, 9]) == nil)
+    for damaged in [[1], [1, 0, 1, 0], [1, 0, 0, 0, 7]] as [Bytes] {
+      guard case .corrupt(_, .footerSections, _) = decode(damaged) else {
+        Issue.record("\(damaged)")
+        continue
+      }
+    }
+    for newer in [[1, 0x80, 0, 0], [1, 0, 2, 0, 8, 8, 0, 0x80, 1, 0, 9]] as [Bytes] {
+      guard case .newerFormat("here", _) = decode(newer) else {
+        Issue.record("\(newer)")
+        continue
+      }
+    }
+  }
+
+  @Test func `a tree of several layers is newer, up to the most that there can be`() throws {
+    for layers in [2, 16, 17, 255] as [UInt8] {
+      let page = try Self.footer(layers: layers, then: Bytes(repeating: 0, count: 34 * 20))
+      let error = storeError { () throws(StoreError) in _ = try Footer.decode(page) }
+      switch error {
+      case .newerFormat: #expect(layers <= 16)
+      case .corrupt(_, .footerSections, _): #expect(layers > 16)
+      default: Issue.record("\(layers) layers: \(String(describing: error))")
+      }
+    }
+    // A flag of the only layer, such as that it has a filter.
+    let page = try Self.footer(layers: 1, then: [1] + Bytes(repeating: 0, count: 67))
+    let error = storeError { () throws(StoreError) in _ = try Footer.decode(page) }
+    guard case .newerFormat = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test(arguments: [96, 129])
+  func `a footer whose catalog or segment table is a tree is newer`(offset: Int) throws {
+    var page = try Footer(identity: FooterFixtures.identity).page()
+    #expect(page[offset] == 0xff)
+    page[offset] = 0
+    let error = storeError { () throws(StoreError) in _ = try Footer.decode(page) }
+    guard case .newerFormat("here", _) = error else {
+      Issue.record("\(String(describing: error))")
+      return
     }
   }
 

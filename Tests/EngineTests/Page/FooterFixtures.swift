@@ -15,6 +15,8 @@ enum FooterFixtures {
     footer.features.compatible = random.next()
     footer.features.readCompatible = random.next()
     footer.coveredSequence = random.next()
+    footer.epoch = random.next()
+    footer.nextSegment = UInt32(truncatingIfNeeded: random.next())
     footer.trees = trees(count: Int.random(in: 0..<20, using: &random), &random)
     footer.segments = extents(&random)
     footer.keptStates = (0..<Int.random(in: 0..<5, using: &random)).map { _ in

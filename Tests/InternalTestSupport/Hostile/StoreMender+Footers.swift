@@ -91,9 +91,12 @@ private struct FooterPlaces {
     let length = Int(number(UInt8.self))
     let name = offset..<min(offset + length, end)
     offset += length
-    guard number(UInt8.self) != 0xff, offset + PageReference.size <= end else { return }
-    roots.append((Array(page[name]), offset))
-    offset += PageReference.size
+    for _ in 0..<number(UInt8.self) where offset + NamedTree.layerSize <= end {
+      roots.append((Array(page[name]), offset + 2))
+      offset += NamedTree.layerSize
+    }
+    let options = Int(number(UInt16.self))
+    offset += options
   }
 
   private mutating func followFooter() {

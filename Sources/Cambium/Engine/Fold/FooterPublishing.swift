@@ -16,7 +16,8 @@ struct FooterPublishing {
   let present: PageFile
   let appender: PageAppender
 
-  /// Publishes a footer; its segment table, the footer before it and the log's use are filled in here.
+  /// Publishes a footer; its segment table, the footer before it, the log's use, the epoch and the next segment are
+  /// filled in here.
   ///
   /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`.
   func publish(_ trees: Footer) throws(StoreError) -> PublishedFooter {
@@ -25,6 +26,8 @@ struct FooterPublishing {
     var footer = trees
     footer.previous = base.reference
     footer.logUse = appender.logUse
+    footer.epoch = base.footer.epoch
+    footer.nextSegment = UInt32(clamping: appender.nextNumber)
     footer.segments = try segments(of: footer)
     let appended = appender.extents
     let reference = try appender.publish(footer)

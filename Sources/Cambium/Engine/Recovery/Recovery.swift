@@ -85,10 +85,10 @@ struct Recovery {
     let log = try Log(
       recovering: files, readTo: (content.position, content.end), opening: state.opening(names),
       footer: content.footer, salt: makeSalt(), reserve: reserve)
-    let highest = try removeOrphans(of: page)
+    let next = max(try removeOrphans(of: page), page.footer.nextSegment)
     cutTails(of: page)
     let appender = try PageAppender(
-      to: medium, of: files.identity, behind: content.footer, from: highest, output: .direct,
+      to: medium, of: files.identity, behind: content.footer, from: next, output: .direct,
       segmentBlocks: options.segmentBlocks)
     appender.logUse = UInt32(clamping: log.header.use)
     return Recovered(

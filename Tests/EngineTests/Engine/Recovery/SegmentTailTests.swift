@@ -50,6 +50,25 @@ import Testing
     for state in file.footer.keptStates { _ = try PageFile.footer(state.footer, from: file.pages) }
   }
 
+  @Test func `a number of a segment does not come again after its file is removed`() throws {
+    let medium = SimulatedFileSystem()
+    try SimulatedEngine.open(medium).close()
+    // A writer that was interrupted leaves a segment that no footer names: opening removes it.
+    let file = try medium.open(.pages(9), .create, at: .test)
+    try file.write(Bytes(repeating: 0xa5, count: Layout.blockSize).rawSpan, from: 0, at: .test)
+    try file.sync(at: .test)
+    var engine = try SimulatedEngine.open(medium)
+    #expect(!medium.names.contains(.pages(9)))
+    #expect(engine.appender.nextNumber == 10)
+    try engine.put([1], [1])
+    try engine.foldEverything()
+    #expect(engine.working.base.file.footer.nextSegment == 10)
+    try engine.close()
+    engine = try SimulatedEngine.open(medium)
+    #expect(engine.appender.nextNumber == 10)
+    try engine.close()
+  }
+
   @Test func `a tail behind any segment is counted, and given back when the store is opened`()
     throws
   {
