@@ -636,6 +636,23 @@ extension PersistentStore {
     }
   }
 
+  /// Returns the use of every block of the page segments of the store at `path`, and of every byte of its files of blobs, while
+  /// the task is suspended.
+  ///
+  /// - Parameters:
+  ///   - path: The store's directory.
+  ///   - options: The options; `access` is ignored.
+  /// - Complexity: O(branches) and O(blobs), and two bytes of memory a block.
+  /// - Throws: as the synchronous one.
+  @concurrent
+  public static func map(
+    at path: String, options: StoreOptions = StoreOptions()
+  ) async throws(StoreError) -> StoreMap {
+    try await TaskThreads.working.run { () throws(StoreError) in
+      try map(at: path, options: options)
+    }
+  }
+
   /// Deletes the store in the directory at `path`, and the directory, while the task is suspended.
   ///
   /// - Throws: as the synchronous one.

@@ -95,6 +95,19 @@ enum ExtremeCalls {
           after: [.string("\(number)"), .null], running: true)
       }
     },
+    "RecordReading.group(record:where:by:summing:)": { extremes in
+      for condition in Extremes.conditions {
+        Extremes.attempt {
+          _ = try extremes.store.group(record: "Photo", where: condition, by: ["id"])
+        }
+      }
+      for name in Extremes.strings {
+        Extremes.attempt { _ = try extremes.store.group(record: name, by: []) }
+        Extremes.attempt {
+          _ = try extremes.store.group(record: "Photo", by: [name], summing: [name])
+        }
+      }
+    },
     "RecordReading.count(record:where:)": { extremes in
       for condition in Extremes.conditions {
         Extremes.attempt { _ = try extremes.store.count(record: "Photo", where: condition) }

@@ -75,6 +75,10 @@ extension ExtremeCalls {
     "PersistentStore.snapshot(at:options:)": { extremes in
       for path in paths(extremes) {
         Extremes.attempt { _ = try PersistentStore.snapshot(at: path) }
+      }
+    },
+    "PersistentStore.map(at:options:)": { extremes in
+      for path in paths(extremes) {
         Extremes.attempt { _ = try PersistentStore.map(at: path) }
       }
     },

@@ -61,6 +61,20 @@ import Testing
     #expect(try PersistentStore.inspect(at: path, lastCommits: 1).lastCommits.count == 1)
   }
 
+  @Test func `the newest commits are read without those before them`() throws {
+    let store = try fill(10, closing: false)
+    let snapshot = try store.snapshot()
+    for count in 1...3 {
+      let newest = try snapshot.lastCommits(count)
+      let history = try snapshot.history(since: try #require(newest.last).start)
+      var sequences: [UInt64] = []
+      while let commit = try history.next() { sequences.append(commit.sequence) }
+      #expect(sequences == newest.map(\.sequence).reversed())
+      #expect(sequences.count == count)
+    }
+    try store.close()
+  }
+
   @Test func `a store is inspected and checked beside its writer`() throws {
     let store = try fill(100, closing: false)
     let found = try PersistentStore.inspect(at: path)

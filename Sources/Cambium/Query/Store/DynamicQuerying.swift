@@ -77,6 +77,32 @@ extension RecordReading where Self: ~Copyable {
       GroupOrder.sorted(groups, by: parts) { $0.value }.window(limit: limit, offset: offset))
   }
 
+  /// Groups the records of the type stored as `name` that meet a condition by fields, and returns the groups sorted by them;
+  /// without fields, one group of all records.
+  ///
+  /// ```swift
+  /// for group in try store.group(record: "Sale", by: ["city"], summing: ["amount"]) {
+  ///   print(group.key[0], group.count, group.value[0])
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: The stored name of the records.
+  ///   - condition: On fields by their stored names; nil for all records.
+  ///   - fields: The stored names of the fields whose values the records of a group have in common.
+  ///   - sums: The fields whose values are added up in each group.
+  /// - Complexity: Linear in the records; memory for each group.
+  /// - Throws: As `count(record:where:)`; `StoreError.invalidQuery` if values have no order or no sum, or a sum of integers
+  ///   exceeds 64 bits.
+  public func group(
+    record name: String, where condition: FieldCondition? = nil, by fields: [String],
+    summing sums: [String] = []
+  ) throws(StoreError) -> [RecordGroup<[FieldValue], [FieldValue]>] {
+    try group(
+      record: name, where: condition, by: fields.map { .field($0) },
+      computing: sums.map { FieldAggregate(.sum, .field($0)) })
+  }
+
   /// Explains how a query of the type stored as `name` is run.
   ///
   /// - Throws: as `fetch(record:where:sortedBy:limit:offset:after:fields:)`.

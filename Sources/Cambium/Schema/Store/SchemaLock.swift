@@ -42,7 +42,17 @@ public struct SchemaLock: Hashable, Sendable {
   }
 
   /// Returns the lock with those versions of another lock that it does not have.
-  package func completed(by other: SchemaLock) -> SchemaLock {
+  ///
+  /// A store may have had versions that a program no longer knows. With those of the store, a model of the lock can migrate it:
+  ///
+  /// ```swift
+  /// let schemas = try PersistentStore.inspect(at: path).schemas
+  /// let model = try StoreModel(try SchemaLock(contentsOf: "Schema.lock").completed(by: SchemaLock(schemas)))
+  /// let plan = try PersistentStore.migration(at: path, to: model).plan
+  /// ```
+  ///
+  /// - Parameter other: The lock with further versions. Its description of a version that both have is ignored.
+  public func completed(by other: SchemaLock) -> SchemaLock {
     let missing = other.versions.filter { !contains(version: $0.number) }
     return SchemaLock(versions: (versions + missing).sortedRarely { $0.number < $1.number })
   }
@@ -52,8 +62,11 @@ public struct SchemaLock: Hashable, Sendable {
     SchemaLock(versions: versions.filter(isKept))
   }
 
-  /// Returns the lock with the statement that no steps lead to those versions of which it does not say that.
-  package func withoutOtherSteps() -> SchemaLock {
+  /// Returns the lock with the statement that no steps of the program lead to a version, for each version whose steps it does
+  /// not state.
+  ///
+  /// Use it when you give a migration all steps that there are: a step that removes something is refused otherwise.
+  public func withoutOtherSteps() -> SchemaLock {
     var lock = self
     for index in versions.indices where versions[index].steps == nil {
       lock.versions[index].steps = []

@@ -197,11 +197,22 @@ public struct CommitSummary: Hashable, Sendable {
   public let date: Date
   /// The author given to `PersistentStore.write`.
   public let author: String?
+  /// The place before the commit: the history since then begins with it.
+  public let start: HistoryCursor
 }
 
 extension StoreSnapshot {
   /// Returns the last commits of the history, newest first; none if no history is kept.
   ///
+  /// ```swift
+  /// // The last ten commits, with their changes.
+  /// if let first = try snapshot.lastCommits(10).last {
+  ///   let history = try snapshot.history(since: first.start)
+  ///   while let commit = try history.next() { print(commit.date, commit.changes.count) }
+  /// }
+  /// ```
+  ///
+  /// - Parameter limit: The largest number of commits to return.
   /// - Complexity: O(limit × log commits).
   /// - Throws: `StoreError.corrupt`, `.io`.
   public func lastCommits(_ limit: Int) throws(StoreError) -> [CommitSummary] {
@@ -219,7 +230,8 @@ extension StoreSnapshot {
       let (date, author) = try reader.commit()
       commits.append(
         CommitSummary(
-          sequence: sequence, date: Date(timeIntervalSinceReferenceDate: date), author: author))
+          sequence: sequence, date: Date(timeIntervalSinceReferenceDate: date), author: author,
+          start: HistoryCursor(Swift.max(sequence, 1) - 1, of: identity)))
       isOn = try cursor.previous()
     }
     return commits

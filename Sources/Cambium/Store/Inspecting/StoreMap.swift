@@ -1,35 +1,37 @@
 /// The use of every block of a store's page segments, and of every byte of its blob segments.
-package struct StoreMap: Hashable, Sendable {
+public struct StoreMap: Hashable, Sendable {
   /// The bytes of a block.
-  package static var blockSize: Int { Layout.blockSize }
+  public static var blockSize: Int { Layout.blockSize }
 
   /// The names of the trees, in order; those of records and indexes are the names in the model.
-  package let trees: [String]
+  public let trees: [String]
   /// The files of pages, by number.
-  package let segments: [Segment]
+  public let segments: [Segment]
   /// The files of blobs, by number.
-  package let blobSegments: [BlobSegment]
+  public let blobSegments: [BlobSegment]
   /// The faults of pages that could not be read: everything below them counts as garbage.
-  package let faults: [StoreError]
+  public let faults: [StoreError]
 
   /// One file of blobs.
-  package struct BlobSegment: Hashable, Sendable {
+  public struct BlobSegment: Hashable, Sendable {
     /// The number in the file's name.
-    package let number: Int
+    public let number: Int
     /// The size of the file in bytes.
-    package let size: Int
+    public let size: Int
     /// The regions, one after the other, from byte 0 to the end; neighbours have different uses.
-    package let regions: [BlobRegion]
+    public let regions: [BlobRegion]
   }
 
   /// Consecutive bytes of a file of blobs with the same use.
-  package struct BlobRegion: Hashable, Sendable {
-    package let bytes: Range<Int>
-    package let use: BlobUse
+  public struct BlobRegion: Hashable, Sendable {
+    /// The bytes, counted from the beginning of the file.
+    public let bytes: Range<Int>
+    /// The use of all of them.
+    public let use: BlobUse
   }
 
   /// A use of bytes of a file of blobs.
-  package enum BlobUse: String, Hashable, Sendable, CaseIterable {
+  public enum BlobUse: String, Hashable, Sendable, CaseIterable {
     /// The header of the file.
     case header
     /// Blobs that records have.
@@ -41,22 +43,25 @@ package struct StoreMap: Hashable, Sendable {
   }
 
   /// One page segment.
-  package struct Segment: Hashable, Sendable {
+  public struct Segment: Hashable, Sendable {
     /// The number in the file's name.
-    package let number: Int
-    package let blockCount: Int
+    public let number: Int
+    /// The number of blocks in the file.
+    public let blockCount: Int
     /// The regions, one after the other, from block 0 to the end; neighbours have different uses.
-    package let regions: [Region]
+    public let regions: [Region]
   }
 
   /// Consecutive blocks with the same use.
-  package struct Region: Hashable, Sendable {
-    package let blocks: Range<Int>
-    package let use: Use
+  public struct Region: Hashable, Sendable {
+    /// The blocks, counted from the beginning of the file.
+    public let blocks: Range<Int>
+    /// The use of all of them.
+    public let use: Use
   }
 
   /// A use of blocks.
-  package enum Use: Hashable, Sendable {
+  public enum Use: Hashable, Sendable {
     /// The header of the segment.
     case header
     /// The roots of the present state.
@@ -70,8 +75,13 @@ package struct StoreMap: Hashable, Sendable {
   }
 
   /// A kind of page of a tree.
-  package enum Page: String, Hashable, Sendable, CaseIterable {
-    case leaf, branch, value
+  public enum Page: String, Hashable, Sendable, CaseIterable {
+    /// A node that holds entries.
+    case leaf
+    /// A node that leads to others.
+    case branch
+    /// A value that is too large for a leaf.
+    case value
   }
 }
 
@@ -79,10 +89,19 @@ extension PersistentStore {
   /// Returns the use of every block of the page segments of the store at `path`, and of every byte of its files of blobs.
   /// Nothing is written, and another process may have it open.
   ///
+  /// ```swift
+  /// let map = try PersistentStore.map(at: "orders.cambium")
+  /// let blocks = map.segments.reduce(0) { $0 + $1.blockCount }
+  /// print("\(blocks * StoreMap.blockSize) bytes of pages")
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - path: The store's directory.
+  ///   - options: The options; `access` is ignored.
   /// - Complexity: O(branches) and O(blobs), and two bytes of memory a block. Leaves are read only where they have values
   ///   in pages of their own.
   /// - Throws: `StoreError.missing`, `.corrupt` if the store does not open; `.newerFormat`, `.networkFileSystem`, `.io`.
-  package static func map(
+  public static func map(
     at path: String, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> StoreMap {
     let backend = try ReadingBackend(at: path, options)
