@@ -1,0 +1,61 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+var settings: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// As in the library's package.
+if Context.environment["CAMBIUM_WARNINGS"] == "errors" {
+  settings.append(.treatAllWarnings(as: .error))
+}
+
+let package = Package(
+  name: "cambium-browser",
+  products: [.executable(name: "cambium-browse", targets: ["CambiumBrowse"])],
+  traits: [
+    .trait(
+      name: "Service",
+      description: "Has no effect here, so that builds can share the library.")
+  ],
+  dependencies: [
+    .package(
+      name: "cambium", path: "..",
+      traits: [.trait(name: "Service", condition: .when(traits: ["Service"]))]),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.0.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0"),
+  ],
+  targets: [
+    // The pages: from a request to a response, as values, with nothing but the library.
+    .target(
+      name: "CambiumBrowser", dependencies: [.product(name: "Cambium", package: "cambium")],
+      swiftSettings: settings),
+    // The socket, and the arguments.
+    .executableTarget(
+      name: "CambiumBrowse",
+      dependencies: [
+        "CambiumBrowser",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Cambium", package: "cambium"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+      ],
+      swiftSettings: settings),
+    // Runs the program as it was built beside the tests.
+    .testTarget(
+      name: "BrowserTests",
+      dependencies: [
+        "CambiumBrowser", "CambiumBrowse", .product(name: "Cambium", package: "cambium"),
+      ],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)
