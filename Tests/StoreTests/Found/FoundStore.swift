@@ -1,3 +1,4 @@
+import CambiumTesting
 import FoundationEssentials
 import Glibc
 import TestSupport
