@@ -150,7 +150,8 @@
         #expect(!service.health.isReady)
         #expect("\(service.health)".hasPrefix("migrating to version 2"))
         isSeen.withLock { $0 = true }
-        #expect(try await service.opened().fetch(Parcel.self, key: 1)?.address == "moved")
+        let moved = try await service.opened().fetch(Parcel.self, key: 1)
+        #expect(moved?.address == "moved")
       }
     }
 
@@ -162,7 +163,7 @@
           let store = try await service.opened()
           try await store.save(Parcel(id: 1))
           #expect(move(path + "/log-0", to: path + "/elsewhere"))
-          await #expect(throws: StoreError.self) { try await store.flush() }
+          await expectFlushFails(store)
           let hasFailed = await comesTrue { !service.health.isAlive }
           #expect(hasFailed)
         }
@@ -186,7 +187,7 @@
           let store = try await service.opened()
           try await store.save(Parcel(id: 1))
           #expect(move(path + "/log-0", to: path + "/elsewhere"))
-          await #expect(throws: StoreError.self) { try await store.flush() }
+          await expectFlushFails(store)
           try await Task.sleep(for: .milliseconds(30))
           #expect(!service.health.isAlive)
           #expect(try service.store().fetch(Parcel.self, key: 1) != nil)
@@ -211,6 +212,11 @@
   /// Renames a file, and says whether that was possible.
   private func move(_ path: String, to newPath: String) -> Bool {
     unsafe rename(path, newPath) == 0
+  }
+
+  /// In a function of its own, since the closure of one expectation cannot hold another.
+  private func expectFlushFails(_ store: PersistentStore) async {
+    await #expect(throws: StoreError.self) { try await store.flush() }
   }
 
   /// A service that does nothing.

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What the sweep of damage does not do to a page file: it damages bytes, and never a file's name.
 @Suite struct PageFileCheckTests {
