@@ -136,7 +136,7 @@ import Testing
     try write(all, to: segment)
     let refused = try Command.run("export", damaged)
     #expect(refused.status == 1)
-    let export = try Command.run("export", damaged, "--skip-damaged")
+    let export = try Command.run("export", damaged, "--skip-damaged", "--verbose")
     #expect(export.status == 1)
     let leftOut = export.error.split(separator: "\n").filter { $0.contains("left out Item") }.count
     #expect(leftOut > 0 && leftOut < 1_004)

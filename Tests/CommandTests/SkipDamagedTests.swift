@@ -38,7 +38,8 @@ import Testing
     #expect(try Command.run("import", second, file).status == 0)
   }
 
-  @Test func `records that lead to one that was left out are copied all the same`() throws {
+  /// Makes a store of records that lead to others, and damages a page of those.
+  private func damagedLinks() throws -> String {
     let store = stage.path("links")
     let made = try PersistentStore(at: store, model: Link.model)
     try made.write { transaction in
@@ -57,10 +58,63 @@ import Testing
     var all = try bytes(of: file)
     all[region.blocks.lowerBound * 4096 + 200] ^= 1
     try write(all, to: file)
+    return store
+  }
+
+  @Test func `many records that are left out are one line for each type`() throws {
+    let store = try damagedLinks()
+    let (copy, file) = (stage.path("copy"), stage.path("file"))
+    let backup = try Command.run("backup", store, copy, "--skip-damaged")
+    let lost = try 2_000 - PersistentStore.snapshot(at: copy).count(record: "Target")
+    #expect(lost > 10)
+    let lines = backup.error.split(separator: "\n")
+    #expect(lines.count == 3, "\(backup.error)")
+    #expect(lines[0].hasPrefix("cambium: left out \(Self.grouped(lost)) records of Target: "))
+    #expect(lines[0].contains(" and \(Self.grouped(lost - 3)) more. The first: The page at "))
+    // The advice is printed once, and is none to make the copy that has just been made.
+    #expect(lines[2].contains("`cambium diff`") && lines[2].contains("--verbose"))
+    #expect(!backup.error.contains("backup --skip-damaged"))
+    let export = try Command.run("export", store, "--skip-damaged", "-o", file)
+    #expect(export.status == 1 && export.error.split(separator: "\n").count == 2)
+    #expect(export.error.hasPrefix("\(lines[0])\n"))
+
+    let arguments = ["--skip-damaged", "--verbose", "--force"]
+    let verbose = try Command.run(["backup", store, copy] + arguments)
+    let named = verbose.error.split(separator: "\n").filter { $0.contains("left out Target ") }
+    #expect(named.count == lost && !verbose.error.contains("--verbose"))
+    #expect(try Command.run("backup", store, stage.path("new"), "--verbose").status == 2)
+  }
+
+  @Test func `programs get every record that is left out in JSON`() throws {
+    let store = try damagedLinks()
+    let (copy, file) = (stage.path("copy"), stage.path("file"))
+    let backup = try Command.run("backup", store, copy, "--skip-damaged", "--json")
+    let lost = try 2_000 - PersistentStore.snapshot(at: copy).count(record: "Target")
+    let copied = try JSONDecoder().decode(SkipOutput.self, from: Data(backup.output.utf8))
+    #expect(copied.records == 4_000 - lost && copied.skipped == lost)
+    #expect(copied.leftOut.count == lost && copied.lost.count == lost)
+    #expect(copied.leftOut.allSatisfy { $0.record == "Target" && $0.number ?? 0 > 0 })
+    // Nothing beside it but the error, a line of JSON as well.
+    #expect(backup.error.split(separator: "\n").count == 1 && backup.error.hasPrefix("{\"error\":"))
+    let export = try Command.run("export", store, "--skip-damaged", "--json", "-o", file)
+    let written = try JSONDecoder().decode(SkipOutput.self, from: Data(export.output.utf8))
+    #expect(written.records == copied.records && written.leftOut.count == lost)
+    // If the output is the export itself, the error has them.
+    let piped = try Command.run("export", store, "--skip-damaged", "--json")
+    let error = try JSONDecoder().decode(SkipFailure.self, from: Data(piped.error.utf8)).error
+    #expect(error.parts.leftOut.count == lost && error.parts.skipped == lost)
+  }
+
+  private static func grouped(_ count: Int) -> String {
+    count < 1_000 ? "\(count)" : "\(count / 1_000)," + "\(1_000 + count % 1_000)".dropFirst()
+  }
+
+  @Test func `records that lead to one that was left out are copied all the same`() throws {
+    let store = try damagedLinks()
     let copy = stage.path("copy")
     let backup = try Command.run("backup", store, copy, "--skip-damaged")
     #expect(backup.status == 1, "\(backup.error)")
-    #expect(backup.error.contains("others lead to it"))
+    #expect(backup.error.contains("of Target are lost, and others lead to them: "))
     let snapshot = try PersistentStore.snapshot(at: copy)
     #expect(try snapshot.count(record: "Source") == 2_000)
     #expect(try snapshot.count(record: "Target") < 2_000)
@@ -91,6 +145,38 @@ import Testing
     }
     #expect(try PersistentStore.snapshot(at: path).count(record: "Item") == before)
   }
+}
+
+/// The output of `backup --skip-damaged --json`.
+private struct SkipOutput: Decodable {
+  struct LeftOut: Decodable {
+    var record: String
+    var number: Int?
+  }
+
+  struct Lost: Decodable {
+    var record: String
+    var key: String
+  }
+
+  var records: Int?
+  var skipped: Int
+  var leftOut: [LeftOut]
+  var lost: [Lost]
+
+  enum CodingKeys: String, CodingKey {
+    case records, skipped, lost
+    case leftOut = "left_out"
+  }
+}
+
+/// The error of `export --skip-damaged --json`.
+private struct SkipFailure: Decodable {
+  struct Failure: Decodable {
+    var parts: SkipOutput
+  }
+
+  var error: Failure
 }
 
 /// The parts of the output of `salvage --json` that say what is missing.

@@ -27,23 +27,18 @@ struct BackupCommand: ParsableCommand {
   @Option(help: "The most MiB to copy per second, on average.")
   var rate: Int?
 
-  @Flag(
-    help: """
-      Leave out records that cannot be read, and copy the others one by one. Each that is left out is named \
-      on standard error, and the status is 1.
-      """)
-  var skipDamaged = false
+  @OptionGroup var skipping: SkipDamagedArguments
 
   func validate() throws {
     if (rate ?? 1) < 1 { throw ValidationError("The rate must be at least 1 MiB per second.") }
-    if skipDamaged && (verify || rate != nil) {
+    if skipping.skipDamaged && (verify || rate != nil) {
       throw ValidationError(
         "--verify and --rate are for copies of whole stores, not --skip-damaged.")
     }
   }
 
   func run() throws {
-    if skipDamaged { return try copyReadable() }
+    if skipping.skipDamaged { return try copyReadable() }
     let pace = try rate.map { try CopyPace($0, arguments) }
     let store = try arguments.open(arguments.reading)
     let report = try NewStore.make(
@@ -86,19 +81,22 @@ struct BackupCommand: ParsableCommand {
 extension BackupCommand {
   private func copyReadable() throws {
     let snapshot = try arguments.snapshot()
+    let leftOut = LeftOutRecords(skipping, arguments)
     let made = try NewStore.make(
       at: copy, of: arguments.store, like: arguments.store, replacing: force, arguments.reading
     ) { path in
       Interruption.begin()
       let bar = ProgressBar()
       defer { bar.end() }
-      return try ReadableCopy(of: snapshot, to: path, arguments.writing, bar)
+      return try ReadableCopy(
+        of: snapshot, to: path, arguments.writing, leavingOut: leftOut, bar)
     }
+    let records = JSONValue.Member(name: "records", value: JSONValue(made.count))
     StandardOutput.line(
       arguments.json
-        ? "\(["records": JSONValue(made.count), "skipped": JSONValue(made.skippedCount)] as JSONValue)"
+        ? "\(JSONValue.object([records] + leftOut.json))"
         : "\(Figures.count(made.count, "record")) copied to \(copy).")
-    try made.checkWhole()
+    try leftOut.check()
   }
 }
 

@@ -21,11 +21,7 @@ struct ExportCommand: ParsableCommand {
   @Option(help: "Only export this type, without metadata. May be repeated.")
   var record: [String] = []
 
-  @Flag(
-    help:
-      "Leave out records that cannot be read. Each is named on standard error, and the status is 1."
-  )
-  var skipDamaged = false
+  @OptionGroup var skipping: SkipDamagedArguments
 
   func run() throws {
     let snapshot = try arguments.snapshot()
@@ -33,8 +29,10 @@ struct ExportCommand: ParsableCommand {
     let file = try file.create(of: arguments.store)
     Interruption.begin()
     let bar = ProgressBar()
+    let leftOut = LeftOutRecords(skipping, arguments)
     var writer = try ExportWriter(
-      snapshot, only: record.isEmpty ? nil : Set(record), skipsDamaged: skipDamaged, bar
+      snapshot, only: record.isEmpty ? nil : Set(record),
+      leavingOut: skipping.skipDamaged ? leftOut : nil, bar
     ) { line in
       if let file { try file.write(line) } else { StandardOutput.write(line) }
     }
@@ -42,15 +40,17 @@ struct ExportCommand: ParsableCommand {
       defer { bar.end() }
       try writer.run()
     }
-    guard let file else { return try writer.checkWhole() }
+    guard let file else { return try leftOut.check(isInAnswer: false) }
     try file.close()
     if arguments.json {
-      StandardOutput.line("\(["records": JSONValue(writer.count)] as JSONValue)")
+      let records = JSONValue.Member(name: "records", value: JSONValue(writer.count))
+      StandardOutput.line(
+        "\(JSONValue.object([records] + (skipping.skipDamaged ? leftOut.json : [])))")
     } else {
       StandardOutput.line(
         "\(Figures.count(writer.count, "record")) written to \(self.file.output ?? "").")
     }
-    try writer.checkWhole()
+    try leftOut.check()
   }
 }
 
@@ -60,19 +60,19 @@ struct ExportWriter {
   private let types: [RecordSchema]
   private let hasMetadata: Bool
   private let total: Int
-  private let skipsDamaged: Bool
+  /// Notes records that cannot be read; nil if they end the export.
+  private let leftOut: LeftOutRecords?
   private let bar: ProgressBar
   private let write: (String) throws -> Void
   private(set) var count = 0
-  private var skippedCount = 0
 
   init(
-    _ snapshot: StoreSnapshot, only names: Set<String>?, skipsDamaged: Bool = false,
+    _ snapshot: StoreSnapshot, only names: Set<String>?, leavingOut leftOut: LeftOutRecords? = nil,
     _ bar: ProgressBar,
     to write: @escaping (String) throws -> Void
   ) throws {
     self.snapshot = snapshot
-    self.skipsDamaged = skipsDamaged
+    self.leftOut = leftOut
     self.bar = bar
     self.write = write
     hasMetadata = names == nil
@@ -86,22 +86,14 @@ struct ExportWriter {
     try line(try header)
     for type in types { try writeRecords(of: RecordShape(type)) }
     if hasMetadata {
-      var skippedCount = skippedCount
       try snapshot.forEachMetadata { name, error in
-        guard skipsDamaged else { throw error }
-        StandardError.write("cambium: left out the value under \(name): \(error)\n")
-        skippedCount += 1
+        guard let leftOut else { throw error }
+        leftOut.add(valueUnder: name, error)
       } _: { name, value in
         try line(["metadata": .string(name), "value": value])
       }
-      self.skippedCount = skippedCount
     }
     try line(["end": JSONValue(count)])
-  }
-
-  /// Throws if records were left out.
-  func checkWhole() throws {
-    try ReadableCopy.check(skippedCount)
   }
 
   private func line(_ value: JSONValue) throws { try write("\(value)\n") }
@@ -139,26 +131,18 @@ struct ExportWriter {
       count += 1
       bar.show(Double(count) / Double(max(1, total)), "\(Figures.count(count)) records")
     }
-    if skipsDamaged {
-      var skippedCount = skippedCount
+    if let leftOut {
       let readable: (DynamicRecord) throws -> Void = { record in
         do {
           try record.checkBlobs()
         } catch let error as StoreError where error.isOfOneRecord {
-          let key = shape.key.map { "\(record[$0.name].literal)" }.joined(separator: ", ")
-          StandardError.line("cambium: left out \(shape.name) \(key): \(error)")
-          skippedCount += 1
+          leftOut.add(record, of: shape, error)
           return
         }
         try body(record)
       }
       try snapshot.forEach(
-        record: shape.name, stringsAsBlobs: true,
-        skipping: { skipped in
-          StandardError.line("cambium: left out \(skipped)")
-          skippedCount += 1
-        }, readable)
-      self.skippedCount = skippedCount
+        record: shape.name, stringsAsBlobs: true, skipping: { leftOut.add($0) }, readable)
     } else {
       try snapshot.forEach(record: shape.name, stringsAsBlobs: true, body)
     }

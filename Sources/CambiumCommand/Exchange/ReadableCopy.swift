@@ -3,34 +3,31 @@ import Cambium
 /// A copy of the records of a store that can be read, in a new one of the same schema.
 struct ReadableCopy {
   private(set) var count = 0
-  private(set) var skippedCount = 0
 
+  /// - Parameter leftOut: Notes the records that are not copied.
   /// - Throws: errors of reading past a damaged record, and of making the new store.
-  init(of snapshot: StoreSnapshot, to path: String, _ options: StoreOptions, _ bar: ProgressBar)
-    throws
-  {
+  init(
+    of snapshot: StoreSnapshot, to path: String, _ options: StoreOptions,
+    leavingOut leftOut: LeftOutRecords, _ bar: ProgressBar
+  ) throws {
     var options = options
     options.access = .writing
     let model = try StoreModel(SchemaLock([snapshot.schema]))
     let store = try PersistentStore(at: path, model: model, options: options)
-    var (count, skippedCount, total) = (0, 0, 0)
+    var (count, total) = (0, 0)
     for type in snapshot.schema.records { total += try snapshot.count(record: type.name) }
     do {
       try store.write { transaction in
         for type in snapshot.schema.records {
+          let shape = RecordShape(type)
           try snapshot.forEach(
-            record: type.name, stringsAsBlobs: true,
-            skipping: { skipped in
-              StandardError.line("cambium: left out \(skipped)")
-              skippedCount += 1
-            }
+            record: type.name, stringsAsBlobs: true, skipping: { leftOut.add($0) }
           ) { record in
             try Interruption.check("The backup was interrupted. No copy was made.")
             do {
               try transaction.savepoint { try $0.save(record) }
             } catch let error as StoreError where error.isOfOneRecord {
-              StandardError.write("cambium: left out a record of \(type.name): \(error)\n")
-              skippedCount += 1
+              leftOut.add(record, of: shape, error)
               return
             }
             count += 1
@@ -38,14 +35,11 @@ struct ReadableCopy {
           }
         }
         try snapshot.forEachMetadata { name, error in
-          StandardError.write("cambium: left out the value under \(name): \(error)\n")
-          skippedCount += 1
+          leftOut.add(valueUnder: name, error)
         } _: { name, value in
           try transaction.setMetadata(value, for: name)
         }
-        for record in try transaction.acceptMissing() {
-          StandardError.write("cambium: \(record)\n")
-        }
+        for record in try transaction.acceptMissing() { leftOut.add(record) }
       }
       try store.close()
     } catch {
@@ -53,19 +47,6 @@ struct ReadableCopy {
       throw error
     }
     self.count = count
-    self.skippedCount = skippedCount
-  }
-
-  /// Throws if records were left out.
-  func checkWhole() throws { try Self.check(skippedCount) }
-
-  /// Throws if `count` records were left out.
-  static func check(_ count: Int) throws {
-    if count == 0 { return }
-    throw CommandFailure(
-      .fault,
-      "\(Figures.count(count, "record")) could not be read and \(count == 1 ? "was" : "were") left out."
-    )
   }
 }
 
