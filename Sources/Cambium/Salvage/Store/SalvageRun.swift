@@ -84,9 +84,9 @@ extension SalvageRun {
         "nothing says what its records are. Give the descriptions of its versions: `schema` in the options, or"
           + " --schema with the file of the schema lock")
     }
-    let trees = source.trees(
-      of: copy.base, or: newest.salvagedTrees, loose: copy.loose(choice, accepts: rule(newest))
-    ).filter { !$0.name.isOfMigration }
+    let loose = copy.loose(choice, accepts: rule(newest))
+    let trees = source.trees(of: copy.base, or: newest.salvagedTrees, loose: loose)
+      .filter { !$0.name.isOfMigration }
     var random = SystemRandomNumberGenerator()
     let salts = (random.next() as UInt64, random.next() as UInt64, random.next() as UInt64)
     let supply = Salts(salts)
@@ -94,7 +94,7 @@ extension SalvageRun {
       trees, to: target, options: EngineOptions(), makeSalt: { supply.next() }, &state)
     let backend = try EngineBackend(at: target.path, storeOptions)
     do throws(StoreError) {
-      try finish(copy.base, backend)
+      try finish(copy, loose, backend)
     } catch {
       try? backend.close()
       throw error
@@ -115,8 +115,9 @@ extension SalvageRun {
 
   /// Adds the commits that only the log has, puts the records in order, and has the blobs follow.
   private mutating func finish(
-    _ base: SalvageSource.Base, _ backend: EngineBackend
+    _ copy: SalvageCopy, _ loose: LooseLeaves?, _ backend: EngineBackend
   ) throws(StoreError) {
+    let base = copy.base
     backend.collations.set(options.collations)
     report.faults = state.faults
     let covered = base.footer?.coveredSequence ?? 0
@@ -139,7 +140,12 @@ extension SalvageRun {
     let schemas = schemas
     var repair = SalvageRepair(backend, schemas, losses: state.losses)
     try repair.writeSchemas()
+    // With everything of the newest state, the copy has its last numbers, too.
+    let hasNumbers = isExact && choice == .everything
+    var numbers = try hasNumbers ? nil : foundNumbers(copy, loose, backend)
     if !isExact { try repair.run() }
+    try numbers?.noteLost(in: try backend.trees())
+    report.faults += try numbers?.write(to: backend) ?? []
     report.omissions = repair.omissions
     report.missing = repair.missing
     report.faults += repair.faults
@@ -158,6 +164,23 @@ extension SalvageRun {
       // The content of its records is unknown, but the records exist.
       report.faults.append(error)
     }
+  }
+
+  /// Gathers the last numbers of sequences, also of states that are not copied; nil if there are no sequences.
+  private func foundNumbers(
+    _ copy: SalvageCopy, _ loose: LooseLeaves?, _ backend: EngineBackend
+  ) throws(StoreError) -> SalvagedNumbers? {
+    guard let newest = schemas.last,
+      var numbers = SalvagedNumbers(try Entities(newest, model: nil, names: backend.names))
+    else { return nil }
+    var tree = SalvagedTree(
+      name: Entities.sequencesName, source: .leaves(SequenceCheck.fault([])))
+    tree.loose =
+      loose ?? copy.loose(.everything) { _, version in version == Entities.systemVersion }
+    numbers.note(try copy.entries(of: tree))
+    if let log = source.log { numbers.note(log) }
+    try numbers.noteRows(in: try backend.trees())
+    return numbers
   }
 
   /// Carries out the operations of the log that the trees do not have.
@@ -306,7 +329,8 @@ extension ColumnType {
 }
 
 extension Schema {
-  /// The trees that are read where no footer names them: all but those that are rebuilt.
+  /// The trees that are read where no footer names them: all but those that are rebuilt, and that of the last numbers, which
+  /// `SalvagedNumbers` gathers.
   fileprivate var salvagedTrees: [String] {
     records.map { Entity.name(ofRows: $0.number) } + records.map { Entity.name(ofLost: $0.number) }
       + [Schema.treeName, Entities.metadataName, Entities.asideName] + BlobTrees.names

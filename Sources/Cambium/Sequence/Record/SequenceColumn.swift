@@ -82,6 +82,8 @@ struct SequenceIdentity: Hashable, Sendable {
   let record: UInt32
   let field: UInt32
 
+  static var keyLength: Int { 8 }
+
   var key: [UInt8] {
     var key: [UInt8] = []
     key.append(integer: record.byteSwapped)

@@ -38,7 +38,8 @@ struct SequenceNumbers {
       .sorted { $0.key.lexicographicallyPrecedes($1.key) }
   }
 
-  private static func bytes(of number: UInt64) -> [UInt8] {
+  /// A last number as a store keeps it.
+  static func bytes(of number: UInt64) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(integer: number)
     return bytes
@@ -55,7 +56,8 @@ struct SequenceNumbers {
     return number
   }
 
-  fileprivate static func number(in value: [UInt8]) -> UInt64? {
+  /// Returns the last number that bytes are; nil if they are none.
+  static func number(in value: [UInt8]) -> UInt64? {
     value.count == MemoryLayout<UInt64>.size ? value.rawSpan.load(0, as: UInt64.self) : nil
   }
 }
@@ -69,7 +71,9 @@ enum SequenceCheck {
       let cursor = try trees.cursor(in: slot)
       while faults.count < RecordCheck.faultsMax, try cursor.advance() {
         let (key, value) = (cursor.key.array(), try cursor.value().array())
-        if key.count != 8 || SequenceNumbers.number(in: value) == nil { faults.append(fault(key)) }
+        if key.count != SequenceIdentity.keyLength || SequenceNumbers.number(in: value) == nil {
+          faults.append(fault(key))
+        }
       }
     } catch {
       guard case .corrupt = error else { throw error }
@@ -78,7 +82,7 @@ enum SequenceCheck {
     return faults
   }
 
-  fileprivate static func fault(_ key: [UInt8]) -> StoreError {
+  static func fault(_ key: [UInt8]) -> StoreError {
     .corrupt(
       .entry(tree: Entities.sequencesName, key: key), invariant: .sequences,
       reason: "it is no last number of a sequence")
