@@ -48,8 +48,13 @@ import Testing
     }
     try made.compact()
     try made.close()
+    try damageFirstLeaf(of: "Target", in: store)
+    return store
+  }
+
+  private func damageFirstLeaf(of record: String, in store: String) throws {
     let map = try PersistentStore.map(at: store)
-    let tree = try #require(map.trees.firstIndex(of: "Target"))
+    let tree = try #require(map.trees.firstIndex(of: record))
     let segment = try #require(
       map.segments.first { $0.regions.contains { $0.use == .page(.leaf, tree: tree) } })
     let region = try #require(segment.regions.first { $0.use == .page(.leaf, tree: tree) })
@@ -58,7 +63,27 @@ import Testing
     var all = try bytes(of: file)
     all[region.blocks.lowerBound * 4096 + 200] ^= 1
     try write(all, to: file)
-    return store
+  }
+
+  @Test func `a copy takes all numbers of a sequence without gaps, and continues it`() throws {
+    let store = stage.path("bills")
+    let made = try PersistentStore(at: store, model: Bill.model)
+    try made.write { transaction in
+      for id in 0..<2_000 { try transaction.save(Bill(id: id)) }
+    }
+    _ = try made.write { try $0.delete(Bill.self, where: \.id >= 1_990) }
+    try made.compact()
+    try made.close()
+    try damageFirstLeaf(of: "Bill", in: store)
+    let copy = stage.path("copy")
+    let backup = try Command.run("backup", store, copy, "--skip-damaged")
+    #expect(backup.status == 1 && backup.error.contains(" records of Bill: "), "\(backup.error)")
+    let copied = try PersistentStore(at: copy, model: Bill.model)
+    #expect(try copied.fetch(Bill.self, key: 1_989)?.number == 1_990)
+    #expect(try copied.fetch(Bill.self, key: 0) == nil)
+    // The numbers of deleted records are not given again.
+    #expect(try copied.insertAndFetch(Bill(id: -1)).number == 2_001)
+    try copied.close()
   }
 
   @Test func `many records that are left out are one line for each type`() throws {
@@ -195,6 +220,20 @@ private struct SalvageOutput: Decodable {
 
   var damaged: [Loss]
   var lost: [Lost]
+}
+
+private struct Bill: Record, Identifiable {
+  static let model = StoreModel(records: [Bill.self])
+
+  var id: Int
+  var number = 0
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    RecordName("Bill")
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(
+      name: "number", type: .integer, unique: true, generated: .sequence(withoutGaps: true))
+  }
 }
 
 private enum Link {

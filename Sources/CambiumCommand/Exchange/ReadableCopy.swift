@@ -18,6 +18,8 @@ struct ReadableCopy {
     for type in snapshot.schema.records { total += try snapshot.count(record: type.name) }
     do {
       try store.write { transaction in
+        // Before the records, since a sequence without gaps refuses greater numbers than the next one.
+        try transaction.continueSequences(of: snapshot)
         for type in snapshot.schema.records {
           let shape = RecordShape(type)
           try snapshot.forEach(
