@@ -26,8 +26,9 @@ struct ExportCommand: ParsableCommand {
   func run() throws {
     let snapshot = try arguments.snapshot()
     for name in record { _ = try snapshot.schema.type(named: name) }
-    let file = try file.create(of: arguments.store)
+    // Before the file is begun, so that nothing is left of it.
     Interruption.begin()
+    let file = try file.create(of: arguments.store)
     let bar = ProgressBar()
     let leftOut = LeftOutRecords(skipping, arguments)
     var writer = try ExportWriter(
