@@ -193,11 +193,11 @@ import Testing
 
   @Test func `an export that is interrupted leaves no file`() throws {
     try addItems(5_000)
-    let child = try ChildProcess(
-      ["export", path, "-o", stage.path("file")],
-      files: ["/dev/null", "/dev/null", stage.path("error")])
-    while try stage.directory.workNames().isEmpty, !child.hasEnded { usleep(1000) }
+    let child = try stage.stoppedExport(of: path, to: stage.path("file")) {
+      try !stage.directory.workNames().isEmpty
+    }
     kill(child.number, SIGINT)
+    kill(child.number, SIGCONT)
     #expect(child.wait() == 130)
     #expect(try names(beginning: "file") == [] && stage.directory.workNames() == [])
   }

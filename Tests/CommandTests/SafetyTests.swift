@@ -60,15 +60,16 @@ import Testing
     try store.close()
     for victim in ["file", "link"] {
       let file = stage.path(victim)
-      let child = try ChildProcess(
-        ["export", path, "-o", file], files: ["/dev/null", "/dev/null", stage.path("error")])
-      while try stage.directory.workNames().isEmpty, !child.hasEnded { usleep(500) }
+      let child = try stage.stoppedExport(of: path, to: file) {
+        try !stage.directory.workNames().isEmpty
+      }
       if victim == "link" {
         _ = try link("link", to: stage.path("precious"))
         try write("precious", to: stage.path("precious"))
       } else {
         try write("precious", to: file)
       }
+      kill(child.number, SIGCONT)
       #expect(child.wait() == 7)
       #expect(try contents(of: file) == "precious")
       #expect(try contents(of: stage.path("error")).contains("already exists"))
@@ -83,15 +84,13 @@ import Testing
     }
     try store.close()
     let file = stage.path("file")
-    let child = try ChildProcess(
-      ["export", path, "-o", file], files: ["/dev/null", "/dev/null", stage.path("error")])
     func marks() throws -> [String] {
       try stage.directory.workNames().filter { name in
         let mark = stage.path(name + "/MARK")
         return try exists(mark) && !bytes(of: mark).isEmpty
       }
     }
-    while try marks().isEmpty, !child.hasEnded { usleep(500) }
+    let child = try stage.stoppedExport(of: path, to: file) { try !marks().isEmpty }
     // Another process's export does not remove files in use.
     #expect(try Command.run("map", path, "-o", stage.path("map")).status == 0)
     kill(child.number, SIGKILL)

@@ -178,7 +178,7 @@ import Testing
     try store.save(Shop.item(70))
     try store.flush()
     // Commits shown beside a writer are those known to be flushed: the idle moment says so.
-    usleep(500_000)
+    while try PersistentStore.snapshot(at: path).count(record: "Item") < 5 { usleep(10_000) }
     #expect(try Command.run("backup", path, copy + "/", "--force", "--json").status == 0)
     try store.close()
     #expect(try PersistentStore.snapshot(at: copy).count(record: "Item") == 5)

@@ -97,6 +97,15 @@ final class ChildProcess {
     return status
   }
 
+  /// Stops it, and returns once it has stopped or ended. It goes on at SIGCONT; a signal that is sent meanwhile reaches it then.
+  func stop() {
+    kill(number, SIGSTOP)
+    var state = unsafe siginfo_t()
+    while unsafe waitid(P_PID, id_t(number), &state, WSTOPPED | WEXITED | WNOWAIT) < 0,
+      errno == EINTR
+    {}
+  }
+
   /// True if it has ended by itself: an output that a test waits for will not come.
   var hasEnded: Bool {
     var ended = unsafe siginfo_t()

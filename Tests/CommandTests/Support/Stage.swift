@@ -38,6 +38,25 @@ struct Stage {
     return (path, nil)
   }
 
+  /// Starts an export of a store into a file, and stops it while it is under way: however slow the machine is, a test can then
+  /// do something beside it. If the export has ended before, it is tried again.
+  ///
+  /// - Parameter isUnderWay: True from the moment for which the test waits until the export ends.
+  func stoppedExport(
+    of store: String, to file: String, while isUnderWay: () throws -> Bool
+  ) throws -> ChildProcess {
+    while true {
+      let child = try ChildProcess(
+        ["export", store, "-o", file], files: ["/dev/null", "/dev/null", path("error")])
+      while try !isUnderWay(), !child.hasEnded { usleep(500) }
+      child.stop()
+      if try isUnderWay(), !exists(file) { return child }
+      kill(child.number, SIGCONT)
+      _ = child.wait()
+      _ = unsafe unlink(file)
+    }
+  }
+
   /// Changes a byte in the middle of every block after the segment's header.
   private static func damage(_ path: String) throws {
     var all = try bytes(of: path)
