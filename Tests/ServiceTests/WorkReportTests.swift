@@ -11,7 +11,7 @@
   import Tracing
 
   /// The metrics and the spans of a store that runs as a service.
-  @Suite(.serialized, .timeLimit(.minutes(10))) struct WorkReportTests {
+  @Suite(.serialized, .timeLimit(.minutes(60))) struct WorkReportTests {
     private let directory: TemporaryDirectory
     private var path: String { directory.path + "/parcels.cambium" }
     private let metrics = TestMetrics()

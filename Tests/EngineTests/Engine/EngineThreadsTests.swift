@@ -10,7 +10,7 @@ struct EngineThreadsTests {
   private typealias Medium = InterposedFileSystem
 
   /// Runs `body` on a thread, and says whether it came to an end in time.
-  private func ends(within limit: Duration = .seconds(20), _ body: @escaping @Sendable () -> Void)
+  private func ends(within limit: Duration = .seconds(120), _ body: @escaping @Sendable () -> Void)
     throws -> Bool
   {
     let done = Signal()

@@ -170,19 +170,21 @@ struct WriterLockTests {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
       let box = Box(try WriterLock(in: PosixFileSystem(at: path)))
-      var pipes: [Int32] = [-1, -1]
-      guard unsafe pipe(&pipes) == 0 else { exit(1) }
-      let (readEnd, writeEnd) = (pipes[0], pipes[1])
+      var (pipes, birth): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+      guard unsafe pipe(&pipes) == 0 && pipe(&birth) == 0 else { exit(1) }
+      let (readEnd, writeEnd, isBorn, said) = (pipes[0], pipes[1], birth[0], birth[1])
       let thread = try BackgroundThread(name: "waits for child") {
         _ = inForkedChild {
           // Lives, with all it inherited, until the parent says that it has seen enough.
-          var byte: UInt8 = 0
+          var byte: UInt8 = 1
+          _ = unsafe write(said, &byte, 1)
           close(writeEnd)
           _ = unsafe read(readEnd, &byte, 1)
           return 0
         }
       }
-      usleep(100_000)
+      var byte: UInt8 = 0
+      guard unsafe read(isBorn, &byte, 1) == 1 else { exit(2) }
       box.lock = nil
       let status = Self.enter(path, holder: nil)
       close(writeEnd)

@@ -16,7 +16,7 @@ import Testing
   /// Waits for what is done in the background.
   private func eventually(_ condition: () throws -> Bool) throws -> Bool {
     let clock = ContinuousClock()
-    let deadline = clock.now + .seconds(20)
+    let deadline = clock.now + .seconds(120)
     while clock.now < deadline {
       if try condition() { return true }
       usleep(5_000)

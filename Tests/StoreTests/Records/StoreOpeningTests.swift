@@ -181,7 +181,7 @@ struct StoreOpeningTests {
     try again.save(Note(key: "a"))
     try again.save(Note(key: "b"))
     // What was committed last comes into sight a moment later.
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(120)
     while try reader.count(Note.self) < 2, .now < deadline { try reader.refresh() }
     #expect(try reader.fetch(Note.self).map(\.key) == ["a", "b"])
     #expect(try reader.count(Account.self) == 49)

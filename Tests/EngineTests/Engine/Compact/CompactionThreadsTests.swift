@@ -81,7 +81,10 @@ import Testing
           }
         })
     }
-    for round in 2..<500 { try Self.write(engine, round: round) }
+    // A busy machine may let the compactors wait.
+    for round in 2..<50_000 where round < 500 || slices.value == 0 {
+      try Self.write(engine, round: round)
+    }
     #expect(try Self.isWhole(engine))
     // While slices are under way.
     try engine.close()
