@@ -18,6 +18,24 @@ package func nanoseconds(
   return best
 }
 
+/// Returns how many times as long one of `many` calls takes as one of `few`: about 1 if the time is linear in their number.
+///
+/// - Parameters:
+///   - bound: Both are measured again while it is exceeded, since another core's work slows this one down.
+///   - time: Returns the time of one of so many calls, as `nanoseconds(each:_:)` does.
+package func growth(
+  from few: Int, to many: Int, atMost bound: Double, _ time: (Int) throws -> Double
+) rethrows -> Double {
+  var best = (few: Double.infinity, many: Double.infinity)
+  var round = 0
+  repeat {
+    best.few = min(best.few, try time(few))
+    best.many = min(best.many, try time(many))
+    round += 1
+  } while best.many > best.few * bound && round < 8
+  return best.many / best.few
+}
+
 /// Returns the processor time that `body` takes on the calling thread.
 package func threadTime(_ body: () throws -> Void) rethrows -> Duration {
   let start = processorTime()

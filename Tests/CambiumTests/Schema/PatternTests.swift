@@ -43,7 +43,7 @@ import Testing
     let pattern = try Pattern(text)
     let times = [1_000, 4_000].map { count in
       let string = String(repeating: "a", count: count) + "!"
-      return threadTime { #expect(!pattern.matches(string)) }
+      return Duration.nanoseconds(nanoseconds(each: 1) { #expect(!pattern.matches(string)) })
     }
     #expect(times[1] < max(times[0] * 12, .milliseconds(50)), "\(times)")
   }

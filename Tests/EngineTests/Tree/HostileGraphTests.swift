@@ -18,8 +18,7 @@ import Testing
       shared.liveBytes = Self.liveBytes(level)
     }
     let tree = try pages.tree(shared, level: level)
-    let clock = ContinuousClock()
-    let time = try clock.measure {
+    let time = try threadTime {
       let report = TreeCheck.run(tree)
       #expect(report.faults.contains { $0.invariant == .oneParent })
       #expect(report.leafCount == 1)
