@@ -16,6 +16,8 @@ extension FieldCondition: CustomStringConvertible {
       "\(field.asPath) \(comparison.sign) \(value.literal)"
     case .isIn(let field, let values):
       "\(field.asPath) in [\(values.map(\.literal).joined(separator: ", "))]"
+    case .isInQuery(let field, let value, let query):
+      "\(field.asPath) in (select \(value.text) \(query.text))"
     case .match(let field, let match): "\(field.asPath) \(match)"
     case .contains(let field, let value): "\(field.asPath) has \(value.literal)"
     case .kind(let name, let isExact): "\(isExact ? "isExactly" : "is")(\(name.asPath))"
@@ -115,7 +117,30 @@ extension FieldExpression: CustomStringConvertible {
       "\(relation.asPath).count(\(condition == .and([]) ? "" : condition.text))"
     case .aggregate(let aggregate, let relation, let operand, let condition):
       "\(relation.asPath).\(aggregate)(\(operand.text)\(condition == .and([]) ? "" : ", \(condition.text)"))"
+    case .query(.count, of: _, let query): "(select count() \(query.text))"
+    case .query(let aggregate, let operand, let query):
+      "(select \(aggregate)(\(operand.text)) \(query.text))"
     }
+  }
+}
+
+extension FieldSubquery {
+  /// What comes after the values: `from Book where price > 10 sorted by price descending limit 3`.
+  fileprivate var text: String {
+    var text = "from \(record.asPath)"
+    if condition != .and([]) { text += " where \(condition.text)" }
+    if !order.isEmpty { text += " sorted by " + order.map(\.text).joined(separator: ", ") }
+    if let limit { text += " limit \(limit)" }
+    if offset != 0 { text += " offset \(offset)" }
+    if let after { text += " after [\(after.map(\.literal).joined(separator: ", "))]" }
+    return text
+  }
+}
+
+extension FieldSubquery.Order {
+  fileprivate var text: String {
+    value.text + (isDescending ? " descending" : "") + (isCaseInsensitive ? " [c]" : "")
+      + (collation.map { " collated [\($0.name.quoted), \($0.version.quoted)]" } ?? "")
   }
 }
 

@@ -10,6 +10,9 @@ public enum ConditionTree<Field: Hashable & Sendable>: Hashable, Sendable {
   case comparison(field: Field, FieldComparison, FieldValue)
   /// The field has one of the values; false if there are none.
   case isIn(field: Field, [FieldValue])
+  /// The field has one of the values that an expression has for the records of another query. The query is run once, before
+  /// the condition is evaluated.
+  indirect case isInQuery(field: Field, of: ExpressionTree<Field>, QueryTree<Field>)
   /// The text of a string or URL matches.
   case match(field: Field, TextMatch)
   /// An array has an element.
@@ -81,6 +84,9 @@ public enum ExpressionTree<Field: Hashable & Sendable>: Hashable, Sendable {
   /// the others are null.
   indirect case aggregate(
     RelatedAggregate, relation: Field, of: ExpressionTree, where: ConditionTree<Field>)
+  /// An aggregate of an expression on the fields of all records of a query, the same for every record. The query is run once,
+  /// before anything is computed.
+  indirect case query(QueryAggregate, of: ExpressionTree, QueryTree<Field>)
 }
 
 /// A value computed of a record's fields by their stored names.
@@ -135,6 +141,8 @@ extension ConditionTree {
     let rest = limit - 1
     switch self {
     case .comparison, .isIn, .match, .contains, .kind: return 1
+    case .isInQuery(_, let value, let query):
+      return 1 + query.depth(upTo: rest, of: value, &partCount)
     case .any(_, let operand): return 1 + operand.depth(upTo: rest, &partCount)
     case .computed(let one, _, let other):
       let depth = one.depth(upTo: rest, &partCount)
@@ -177,7 +185,21 @@ extension ExpressionTree {
     case .aggregate(_, relation: _, of: let operand, where: let condition):
       let depth = operand.depth(upTo: rest, &partCount)
       return 1 + max(depth, condition.depth(upTo: rest, &partCount))
+    case .query(_, let operand, let query):
+      return 1 + query.depth(upTo: rest, of: operand, &partCount)
     }
+  }
+}
+
+extension QueryTree {
+  /// Returns the number of levels to which a query, and a value of its records, are nested.
+  fileprivate func depth(
+    upTo limit: Int, of value: ExpressionTree<Field>, _ partCount: inout Int
+  ) -> Int {
+    var depth = max(
+      value.depth(upTo: limit, &partCount), condition.depth(upTo: limit, &partCount))
+    for part in order { depth = max(depth, part.value.depth(upTo: limit, &partCount)) }
+    return depth
   }
 }
 
@@ -193,6 +215,8 @@ protocol FieldNaming {
   /// Returns the name of a relation, and those of the fields of the records at its other end.
   func relation(_ field: Field) throws(Failure) -> (name: Name, fields: Self)
   func kind(_ name: Field) throws(Failure) -> Name
+  /// Returns the name of a record that a query is of, the kind that its records have to be of, and the names of its fields.
+  func record(_ name: Field) throws(Failure) -> (name: Name, kind: Name?, fields: Self)
 }
 
 extension ConditionTree {
@@ -204,6 +228,9 @@ extension ConditionTree {
     case .comparison(let field, let comparison, let value):
       return .comparison(field: try names.name(of: field), comparison, value)
     case .isIn(let field, let values): return .isIn(field: try names.name(of: field), values)
+    case .isInQuery(let field, let value, let query):
+      let named = try query.named(by: names, with: value)
+      return .isInQuery(field: try names.name(of: field), of: named.value, named.query)
     case .match(let field, let match): return .match(field: try names.name(of: field), match)
     case .contains(let field, let value):
       return .contains(field: try names.name(of: field), value)
@@ -263,6 +290,9 @@ extension ExpressionTree {
       return .aggregate(
         aggregate, relation: relation.name, of: try operand.named(by: relation.fields),
         where: try condition.named(by: relation.fields))
+    case .query(let aggregate, let operand, let query):
+      let named = try query.named(by: names, with: operand)
+      return .query(aggregate, of: named.value, named.query)
     }
   }
 }
@@ -277,7 +307,7 @@ extension FieldCondition {
   /// nothing else are equal. Only for conditions that an index can have.
   var canonical: FieldCondition {
     switch self {
-    case .comparison, .isIn, .match, .contains, .any, .kind, .computed: self
+    case .comparison, .isIn, .isInQuery, .match, .contains, .any, .kind, .computed: self
     case .and(let operands): .and(Self.sorted(operands))
     case .or(let operands): .or(Self.sorted(operands))
     case .not(let operand): .not(operand.canonical)
@@ -303,7 +333,8 @@ extension FieldCondition {
     _ change: (FieldCondition) throws(Failure) -> FieldCondition
   ) throws(Failure) -> FieldCondition {
     switch self {
-    case .comparison, .isIn, .match, .contains, .any, .kind, .computed: return try change(self)
+    case .comparison, .isIn, .isInQuery, .match, .contains, .any, .kind, .computed:
+      return try change(self)
     case .and(let operands): return .and(try Self.map(operands, change))
     case .or(let operands): return .or(try Self.map(operands, change))
     case .not(let operand): return .not(try operand.mapTerms(change))

@@ -281,7 +281,7 @@ extension [UInt8] {
     case .not(let operand):
       append(4)
       append(condition: operand, field: field)
-    case .isIn, .match, .contains, .any, .computed, .kind:
+    case .isIn, .isInQuery, .match, .contains, .any, .computed, .kind:
       preconditionFailure("a stored condition has only comparisons")
     }
   }

@@ -4,6 +4,8 @@ struct FieldRenames {
   private let old: Schema
   /// The new names by the old ones, by the numbers of records. A field keeps its number, and so does an inverse.
   private let names: [UInt32: [String: String]]
+  /// The new names of records, by their numbers.
+  private let recordNames: [UInt32: String]
   /// The numbers of the records among which the records of others are from now on.
   private var targets: [UInt32: UInt32] = [:]
   /// The kinds whose records are elsewhere from now on.
@@ -21,6 +23,8 @@ struct FieldRenames {
   /// - Parameter moves: The records that are kept elsewhere in the new version.
   init(from old: Schema, to new: Schema, _ moves: [KindMove] = []) {
     self.old = old
+    recordNames = Dictionary(
+      uniqueKeysWithValues: new.records.map { ($0.number, $0.name) })
     var names: [UInt32: [String: String]] = [:]
     for move in moves {
       guard let before = old.record(number: move.source),
@@ -90,6 +94,13 @@ struct FieldRenames {
       let inner = outer.fields.relation(rest)
       return ("\(outer.name).\(inner.name)", inner.fields)
     }
+
+    func record(_ name: String) -> (name: String, kind: String?, fields: Names) {
+      guard let other = renames.old.record(named: name) else { return (name, nil, self) }
+      return (
+        renames.recordNames[other.number] ?? name, nil, Names(renames: renames, record: other)
+      )
+    }
   }
 
   /// Renames the fields in the queries that are kept of each record. A query that cannot be read stays as it is: whoever
@@ -102,7 +113,7 @@ struct FieldRenames {
   func apply(
     to trees: TransactionTrees, in metadata: TreeSlot, since old: TreeSlot
   ) throws(StoreError) {
-    if names.isEmpty, targets.isEmpty, leaving.isEmpty { return }
+    if names.isEmpty, targets.isEmpty, leaving.isEmpty, !renamesRecords { return }
     var before: [UInt8] = []
     for (key, bytes) in try queries(in: trees, metadata) {
       guard let record = self.old.record(number: key.record),
@@ -124,6 +135,13 @@ struct FieldRenames {
         continue
       }
       try trees.put(place.rawSpan, renamed.rawSpan, in: metadata)
+    }
+  }
+
+  /// True if a record has another name, which conditions with queries of it have.
+  private var renamesRecords: Bool {
+    old.records.contains { record in
+      recordNames[record.number].map { $0 != record.name } ?? false
     }
   }
 
@@ -194,5 +212,9 @@ private struct Mentions: FieldNaming {
   func relation(_ name: String) -> (name: String, fields: Mentions) {
     found.names.insert(name)
     return (name, Mentions())
+  }
+
+  func record(_ name: String) -> (name: String, kind: String?, fields: Mentions) {
+    (name, nil, Mentions())
   }
 }

@@ -48,6 +48,15 @@ struct StoredNames: FieldNaming {
     return ("\(relation.name).\(inner.name)", inner.fields)
   }
 
+  /// - Throws: `.unknownRecord` for a type that is no record of the store.
+  func record(
+    _ property: PropertyReference
+  ) throws(StoreError) -> (name: String, kind: String?, fields: StoredNames) {
+    let other = try entities.queried(property)
+    let kind = other.kind.flatMap { other.layout.kinds?.all[$0].name }
+    return (other.record.name, kind, StoredNames(other, entities))
+  }
+
   private func ownRelation(_ property: PropertyReference) -> (name: String, fields: Self)? {
     let names = [entity.field(ofProperty: property), property.path].compactMap { $0 }
     for name in names {
@@ -93,6 +102,12 @@ struct PropertyNames: FieldNaming {
   func relation(_ property: PropertyReference) -> (name: String, fields: Self) {
     (name(of: property), PropertyNames(paths: PropertyPaths.of(property.type)))
   }
+
+  func record(
+    _ property: PropertyReference
+  ) -> (name: String, kind: String?, fields: PropertyNames) {
+    (property.path ?? "", nil, PropertyNames(paths: PropertyPaths.of(property.type)))
+  }
 }
 
 /// The properties that names stand for. A name without a property is an error when the condition is checked.
@@ -114,6 +129,12 @@ struct NamedProperties: FieldNaming {
       return (PropertyReference(path: name), NamedProperties(of: nil))
     }
     return (self.name(of: name).relation(of: type, to: related), NamedProperties(of: related))
+  }
+
+  func record(
+    _ name: String
+  ) -> (name: PropertyReference, kind: PropertyReference?, fields: NamedProperties) {
+    (PropertyReference(path: name), nil, NamedProperties(of: nil))
   }
 }
 
@@ -148,6 +169,17 @@ struct StoredProperties: FieldNaming {
     }
     guard let (first, rest) = entity.record.divided(name) else { throw refusal(of: name) }
     return (PropertyReference(field: name), try relation(first).fields.relation(rest).fields)
+  }
+
+  func record(
+    _ name: String
+  ) throws(StoreError) -> (
+    name: PropertyReference, kind: PropertyReference?, fields: StoredProperties
+  ) {
+    let other = try entities.entity(named: name)
+    return (
+      PropertyReference(field: name), nil, StoredProperties(entity: other, entities: entities)
+    )
   }
 
   private func refusal(of field: String) -> StoreError {

@@ -128,6 +128,45 @@ extension PropertyExpression {
   }
 }
 
+// MARK: Of other queries
+
+extension PropertyCondition {
+  /// Creates the condition that a property has one of the values that an expression has for a query's records.
+  static func isIn<Subject: Record>(
+    _ property: PropertyReference, _ value: PropertyExpression, of query: Query<Subject>
+  ) -> PropertyCondition {
+    nested(
+      max(value.depth, query.depth), .isInQuery(field: property, of: value.tree, query.tree))
+  }
+}
+
+extension PropertyExpression {
+  /// Creates one value of all records of a query.
+  init<Subject: Record>(
+    _ aggregate: QueryAggregate, of operand: PropertyExpression, in query: Query<Subject>
+  ) {
+    self.init(
+      .query(aggregate, of: operand.tree, query.tree), of: max(operand.depth, query.depth))
+  }
+}
+
+extension Query {
+  fileprivate var depth: Int {
+    order.reduce(condition.tree.depth) { max($0, $1.value.depth) }
+  }
+
+  fileprivate var tree: QueryTree<PropertyReference> {
+    QueryTree(
+      of: .record(Subject.self),
+      where: condition.tree.tree,
+      sortedBy: order.map { part in
+        .init(
+          part.value.tree, isDescending: part.isDescending,
+          isCaseInsensitive: part.isCaseInsensitive, collation: part.collation)
+      }, limit: limit, offset: offset, after: after)
+  }
+}
+
 // MARK: Putting together
 
 extension PropertyCondition {

@@ -7,7 +7,8 @@ public struct QueryExplanation: Hashable, Sendable {
   public let access: String
   /// The condition that is evaluated on each record that is found, because no range expresses it; nil if there is none.
   public let condition: FieldCondition?
-  /// For each part of the condition that leads over a relation: how the related records are found, and when.
+  /// For each query in the condition: how it was run, and its value. For each part of the condition that leads over a relation:
+  /// how the related records are found, and when.
   public let related: [String]
   /// The way in which the records are brought into order.
   public let sorting: Sorting
@@ -48,7 +49,7 @@ extension QueryExplanation: CustomStringConvertible {
   public var description: String {
     var lines = ["\(record): \(access), about \(estimatedCount) entries"]
     for line in related { lines.append("  \(line)") }
-    if let condition { lines.append("  then only where \(condition)") }
+    if let condition { lines.append("  then only where \("\(condition)".withoutEnd)") }
     switch sorting {
     case .none: break
     case .groups: lines.append("  sorted in groups")
@@ -65,14 +66,22 @@ extension QueryExplanation: CustomStringConvertible {
   }
 }
 
+extension String {
+  /// The text without the end of a long one, such as that of a list of a thousand values.
+  fileprivate var withoutEnd: String {
+    let most = 2_000
+    return utf8.count > most ? prefix(most) + "…" : self
+  }
+}
+
 // MARK: - Making one
 
 extension QueryRunner {
   /// - Throws: as `find`.
   func explain(_ query: FieldQuery, running: Bool) throws(StoreError) -> QueryExplanation {
     let planner = planner()
-    let (_, candidates) = try planner.candidates(query, for: .records)
-    let plan = try planner.plan(query, for: .records)
+    let (planned, candidates) = try planner.candidates(query, for: .records)
+    let plan = try planner.finish(planner.cheapest(of: candidates), planned)
     let chosen = text(of: plan.access)
     var others: [QueryExplanation.Other] = []
     var considered: Set<String> = [chosen]
@@ -95,7 +104,7 @@ extension QueryRunner {
     }
     return QueryExplanation(
       record: record.record.name, access: chosen, condition: plan.unsaid,
-      related: plan.related?.explanation ?? [],
+      related: plan.queried + (plan.related?.explanation ?? []),
       sorting: sorting(plan, query), estimatedCount: plan.estimate, others: others, actual: actual)
   }
 

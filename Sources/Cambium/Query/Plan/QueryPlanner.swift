@@ -22,11 +22,15 @@ struct QueryPlanner {
   /// - Throws: `.invalidQuery` where the condition or the order cannot be for the record; `.corrupt`, `.io`.
   func plan(_ query: FieldQuery, for need: QueryNeed) throws(StoreError) -> QueryPlan {
     let (planned, candidates) = try candidates(query, for: need)
+    return try finish(cheapest(of: candidates), planned)
+  }
+
+  func cheapest(of candidates: [QueryCandidate]) -> QueryCandidate {
     var best = 0
     for place in candidates.indices where candidates[place].cost < candidates[best].cost {
       best = place
     }
-    return try finish(candidates[best], planned)
+    return candidates[best]
   }
 
   /// Every way to find the records of a query; the first is to look through all of them.
@@ -41,6 +45,12 @@ struct QueryPlanner {
       throw RowConditionBuilder.tooDeep(layout)
     }
     var query = query
+    var queried: [String] = []
+    if let condition = query.condition, condition.mayHaveQuery() {
+      var values = QueriedValues(reader)
+      query.condition = try values.evaluated(condition, on: layout)
+      queried = values.explanation
+    }
     let leadsOn =
       reader.entities.hasReferences && query.condition?.mayLeadOn(from: layout) ?? false
     if leadsOn {
@@ -53,7 +63,7 @@ struct QueryPlanner {
       order: try BoundOrder(
         query.order, condition, isAfter: query.after.map { _ in true } ?? false, of: record,
         in: reader),
-      recordCount: try trees.estimatedCount(in: record.rows))
+      recordCount: try trees.estimatedCount(in: record.rows), queried: queried)
     if leadsOn, let condition = query.condition {
       planned.related = try relatedPlan(of: condition, planned)
     }
@@ -107,6 +117,7 @@ struct QueryPlanner {
       access: candidate.access, residual: residual, unsaid: unsaid, order: planned.order,
       given: candidate.given, estimate: candidate.estimate, cost: candidate.cost,
       fixed: candidate.fixed, needsRows: planned.need.needsRows, related: planned.related,
+      queried: planned.queried,
       meter: reader.meter)
   }
 }
@@ -311,6 +322,8 @@ struct PlannedQuery {
   let order: BoundOrder
   let recordCount: Int
   var related: RelatedPlan?
+  /// How the queries in the condition were run, for people.
+  var queried: [String] = []
 
   /// True if the records are the same in whatever order they come.
   var isInAnyOrder: Bool {

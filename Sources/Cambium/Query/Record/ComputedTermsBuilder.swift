@@ -91,6 +91,8 @@ private struct ComputedBuilder {
       return Operand(
         step: terms.append(ComputedStep(.coalesced, one.step, other.step)),
         kind: one.kind == .null ? other.kind : one.kind)
+    case .query(_, of: _, let query):
+      throw layout.refusal(ofQueryOf: query.record, field: nil)
     case .count(let relation, let condition):
       guard let scope else { throw layout.refusal(ofRelation: relation) }
       let value = RelatedValue(countOf: try rows(relation, condition), in: scope)
@@ -339,6 +341,7 @@ extension FieldExpression {
       .function(_, let operand):
       operand.firstField
     case .count(let relation, where: _), .aggregate(_, let relation, of: _, where: _): relation
+    case .query: nil
     }
   }
 }

@@ -64,6 +64,8 @@ struct RowConditionBuilder {
     case .isIn(let name, let values): return try list(try layout.queriedColumn(name), values)
     case .match(let name, let match): return try self.match(try layout.queriedColumn(name), match)
     case .contains(let name, let value): return try element(try layout.queriedColumn(name), value)
+    case .isInQuery(let name, _, let query):
+      throw layout.refusal(ofQueryOf: query.record, field: name)
     case .any(let relation, let inner):
       guard let scope else { throw layout.refusal(ofRelation: relation) }
       if let term = keysTerm(condition) { return term }
@@ -104,6 +106,15 @@ struct RowConditionBuilder {
 }
 
 extension RowLayout {
+  /// The error of a query in a condition where none can be run.
+  func refusal(ofQueryOf other: String, field: String?) -> StoreError {
+    .invalidQuery(
+      record: record.name, field: field,
+      reason:
+        "the condition has a query of \(other), whose changes nothing tells of here; results(of:) observes them"
+    )
+  }
+
   func refusal(ofKind name: String) -> StoreError {
     let kinds = record.kinds.map { record.name(of: $0) }.joined(separator: ", ")
     return .invalidQuery(

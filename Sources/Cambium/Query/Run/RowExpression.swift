@@ -12,7 +12,15 @@ struct RowExpression: Sendable {
   init(
     _ expression: FieldExpression, of record: Entity, in reader: RecordReader
   ) throws(StoreError) {
-    let expression = try expression.resolved(
+    var expression = expression
+    if expression.mayHaveQuery() {
+      guard !expression.isDeeper(than: RowConditionBuilder.depthMax) else {
+        throw RowConditionBuilder.tooDeep(record.layout)
+      }
+      var values = QueriedValues(reader)
+      expression = try values.evaluated(expression)
+    }
+    expression = try expression.resolved(
       from: record, in: reader.entities, isChanging: reader.trees.isChanging)
     var terms = ComputedTerms(isStrict: true)
     (step, kind) = try terms.add(expression, in: record.layout, RelatedScope(reader: reader))

@@ -14,6 +14,8 @@ extension FieldCondition {
   /// - `author.name == "x"` leads over a reference. Of the records at the other end of a relation, which is a reference or an
   ///   inverse: `tags.any(id == "x")`, `all`, `none`, `books.count(price > 10) >= 3`, `books.sum(price, year > 1990)`,
   ///   `minimum`, `maximum`; without a condition, all of them are meant.
+  /// - Values of other queries: `author in (select id from Author where country == "US" sorted by name limit 3)`,
+  ///   `price > (select average(price) from Book)`; `sum`, `minimum`, `maximum`, `count()`. Each query is run once.
   /// - `is(BusinessTrip)`: the record is of that kind; `isExactly(Trip)`: and of none of its kinds.
   /// - `&& || !`, `and or not`, parentheses, `true`, `false`, `all(…)`, `any(…)`.
   /// - Values: numbers, strings with the escapes of Swift, `true`, `false`, `null`, lists in brackets; and after the name of
@@ -210,7 +212,7 @@ extension ConditionParser {
     }
   }
 
-  private func expression(
+  func expression(
     _ parsed: ParsedCondition, at start: Int
   ) throws(ConditionSyntaxError) -> FieldExpression {
     guard case .expression(let expression, _) = parsed else {
@@ -252,6 +254,7 @@ extension ConditionParser {
 
   /// Parses the content of parentheses, of which the first was read.
   private mutating func group(depth: Int) throws(ConditionSyntaxError) -> ParsedCondition {
+    if isAggregateOfQuery { return try aggregateOfQuery(depth: depth - 1) }
     let inner = try parse(.or, depth: depth - 1)
     try expect(")")
     guard case .expression(let expression, _) = inner else { return inner }
@@ -334,7 +337,7 @@ extension ConditionParser {
     }
   }
 
-  private mutating func relatedCondition(
+  mutating func relatedCondition(
     depth: Int
   ) throws(ConditionSyntaxError) -> FieldCondition {
     let place = index
@@ -378,6 +381,10 @@ extension ConditionParser {
           throw error("a list as the argument", at: place)
         }
         return .isIn(field: field, values)
+      }
+      if take("(") {
+        let (value, query) = try valuesOfQuery(depth: depth - 1)
+        return .isInQuery(field: field, of: value, query)
       }
       try expect("[")
       return .isIn(field: field, try values(to: "]", depth: depth - 1))

@@ -275,6 +275,11 @@ struct PropertyReference: Hashable, Sendable {
     PropertyReference(path: name, isField: true, to: related)
   }
 
+  /// The record that a type is, where queries of it are named.
+  static func record(_ type: any Any.Type) -> PropertyReference {
+    PropertyReference(path: "\(type)", isField: false, to: type)
+  }
+
   /// A property of the records that this one leads to: `author.name`.
   @usableFromInline
   func leading(

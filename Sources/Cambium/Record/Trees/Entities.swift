@@ -143,6 +143,19 @@ final class Entities: Sendable {
 
   func entity(number: UInt32) -> Entity? { byNumber[number] }
 
+  /// Returns the entity that a query is of: that of a Swift type, or one by the type's name or the stored name.
+  ///
+  /// - Throws: `.unknownRecord`.
+  func queried(_ record: PropertyReference) throws(StoreError) -> Entity {
+    if let entity = byType[record.type] { return entity }
+    let name = record.path ?? ""
+    if !record.isField {
+      let named = byType.values.filter { $0.typeName == name }
+      if named.count == 1 { return named[0] }
+    }
+    return try entity(named: name)
+  }
+
   /// Returns the entity of the type that stands for a kind of a record, or for the record itself; nil if none does.
   func type(ofKind kind: Int?, of entity: Entity) -> Entity? {
     let number = entity.record.number

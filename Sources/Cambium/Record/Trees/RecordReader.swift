@@ -4,4 +4,6 @@ public struct RecordReader {
   let trees: TreeAccess
   /// The rest of a query's budget; nil without a budget.
   var meter: QueryMeter?
+  /// The number of queries that the one that is run is a part of, one within the other.
+  var queryDepth = 0
 }

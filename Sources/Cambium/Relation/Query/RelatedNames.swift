@@ -11,7 +11,7 @@ extension FieldCondition {
     case .comparison(let field, _, _), .isIn(let field, _), .match(let field, _),
       .contains(let field, _):
       field.mayLeadOn
-    case .any: true
+    case .any, .isInQuery: true
     case .kind: false
     case .computed(let one, _, let other):
       one.mayLeadOn(from: layout) || other.mayLeadOn(from: layout)
@@ -51,7 +51,8 @@ extension FieldCondition {
       return try names.leading(over: field, holdsForNull: false) { .match(field: $0, match) }
     case .contains(let field, let value):
       return try names.leading(over: field, holdsForNull: false) { .contains(field: $0, value) }
-    case .kind: return self
+    // Queries are run before, unless only the records that they are of are asked for.
+    case .kind, .isInQuery: return self
     case .any(let relation, let operand):
       if let (first, rest) = names.divided(relation) {
         return try FieldCondition.any(relation: first, .any(relation: rest, operand))
@@ -124,6 +125,8 @@ extension FieldCondition {
   ) throws(StoreError) {
     switch self {
     case .comparison, .isIn, .match, .contains, .kind: break
+    case .isInQuery(_, let value, let query):
+      try query.forEachRecord(with: value, in: entities, body)
     case .any(let relation, let operand):
       let other = try entities.relation(relation, of: record).other
       body(other)
@@ -158,6 +161,24 @@ extension FieldExpression {
       body(other)
       try operand.forEachRelated(of: other, in: entities, body)
       try condition.forEachRelated(of: other, in: entities, body)
+    case .query(_, let operand, let query):
+      try query.forEachRecord(with: operand, in: entities, body)
+    }
+  }
+}
+
+extension FieldSubquery {
+  /// Calls `body` with the record that the query is of, and with each that its parts lead to.
+  fileprivate func forEachRecord(
+    with value: FieldExpression, in entities: Entities, _ body: (Entity) -> Void
+  ) throws(StoreError) {
+    let record = try entities.entity(named: self.record)
+    body(record)
+    let conditions =
+      [condition] + ([value] + order.map(\.value)).map { .computed($0, .less, .value(.null)) }
+    for condition in conditions where condition.mayLeadOn(from: record.layout) {
+      try condition.resolved(from: record, in: entities, isChanging: false)
+        .forEachRelated(of: record, in: entities, body)
     }
   }
 }
@@ -207,7 +228,7 @@ extension FieldExpression {
     case .negated(let operand), .length(let operand), .lowercased(let operand),
       .function(_, let operand):
       operand.mayLeadOn(from: layout)
-    case .count, .aggregate: true
+    case .count, .aggregate, .query: true
     }
   }
 }
@@ -312,7 +333,7 @@ private struct RelatedNames {
 
   func resolved(_ expression: FieldExpression) throws(StoreError) -> FieldExpression {
     switch expression {
-    case .value: return expression
+    case .value, .query: return expression
     case .field(let name): return try leading(over: name) { .field($0) } ?? expression
     case .length(.field(let name)):
       if let value = try leading(over: name, { .length(.field($0)) }) { return value }
@@ -382,10 +403,18 @@ extension RowCondition {
   convenience init(
     _ condition: FieldCondition, of record: Entity, in reader: RecordReader
   ) throws(StoreError) {
-    let condition =
-      condition.mayLeadOn(from: record.layout)
-      ? try condition.resolved(
-        from: record, in: reader.entities, isChanging: reader.trees.isChanging) : condition
+    var condition = condition
+    if condition.mayLeadOn(from: record.layout) {
+      guard !condition.isDeeper(than: RowConditionBuilder.depthMax) else {
+        throw RowConditionBuilder.tooDeep(record.layout)
+      }
+      if condition.mayHaveQuery() {
+        var values = QueriedValues(reader)
+        condition = try values.evaluated(condition, on: record.layout)
+      }
+      condition = try condition.resolved(
+        from: record, in: reader.entities, isChanging: reader.trees.isChanging)
+    }
     try self.init(condition, in: record.layout, RelatedScope(reader: reader))
   }
 }

@@ -114,7 +114,7 @@ extension FieldCondition {
   /// Adds each condition across a relation that can be decided from its other end.
   fileprivate func addRelatedTerms(to terms: inout RelatedTerms) {
     switch self {
-    case .comparison, .isIn, .match, .contains, .kind: break
+    case .comparison, .isIn, .isInQuery, .match, .contains, .kind: break
     case .any: terms.append(self)
     case .computed(.count, let comparison, .value(.integer(let number))):
       if !comparison.holds(0, number) { terms.append(self) }

@@ -306,6 +306,10 @@ private struct KindFieldNames: FieldNaming {
   }
 
   func kind(_ name: String) -> String { name }
+
+  func record(_ name: String) -> (name: String, kind: String?, fields: KindFieldNames) {
+    (name, nil, self)
+  }
 }
 
 extension RecordDescription.Index {

@@ -25,7 +25,7 @@ struct ConditionModel {
     case .contains(let field, let element):
       guard case .array(let values) = try value(field) else { return false }
       return values.contains { Self.holds($0, .equal, element) }
-    case .any, .kind: throw NoRelations()
+    case .any, .kind, .isInQuery: throw NoRelations()
     case .computed(let one, let comparison, let other):
       return Self.holds(try compute(one), comparison, try compute(other))
     case .and(let conditions): return try conditions.allSatisfy { try holds($0) }
@@ -143,7 +143,7 @@ extension ConditionModel {
     case .coalesced(let one, let other):
       let value = try compute(one)
       return value == .null ? try compute(other) : value
-    case .count, .aggregate: throw NoRelations()
+    case .count, .aggregate, .query: throw NoRelations()
     }
   }
 

@@ -125,7 +125,7 @@ extension RelatedOracle {
       guard case .array(let elements) = value(name, of: found) else { return false }
       return elements.contains { Self.isSame($0, element) }
     // None of these records has kinds.
-    case .kind: return false
+    case .kind, .isInQuery: return false
     case .any(let relation, let inner):
       return related(relation, of: found).contains { holds(inner, for: $0) }
     case .computed(let one, let comparison, let other):
