@@ -11,6 +11,8 @@ struct RecordGrouping {
   private var aggregates: [AggregateState] = []
   /// The group of the present record.
   private var key = EncodedKey()
+  /// The place of that group.
+  private(set) var place = 0
 
   /// A value by which records are grouped.
   private enum Term {
@@ -66,7 +68,7 @@ struct RecordGrouping {
     }
     self.key.bytes.assign(encoder.key)
     let known = places[self.key]
-    let place = known ?? counts.count
+    place = known ?? counts.count
     if known == nil {
       places[self.key] = place
       counts.append(0)

@@ -1,0 +1,61 @@
+extension RecordReading where Self: ~Copyable {
+  /// Returns the records of a query, in its order, each with the value of those from the first up to it.
+  ///
+  /// ```swift
+  /// let ranks = try store.fetch(Player.sorted(by: .descending(\.points)).ranked().limit(10))
+  /// ```
+  ///
+  /// - Complexity: That of the query, with memory for each group; records that are left out are not decoded. With a limit, the
+  ///   query ends there.
+  /// - Throws: As `fetch(_:after:)` of a query of records; `StoreError.invalidQuery` if a computation of numbers has no result, a
+  ///   sum of integers exceeds 64 bits, or a value is out of the range of its type.
+  public func fetch<Subject: Record, Value>(
+    _ query: RunningQuery<Subject, Value>
+  ) throws -> [RunningRecord<Subject, Value>] {
+    try recordReader().running(query)
+  }
+}
+
+extension RecordReader {
+  fileprivate func running<Subject: Record, Value>(
+    _ query: RunningQuery<Subject, Value>
+  ) throws -> [RunningRecord<Subject, Value>] {
+    let type = try entities.type(Subject.self)
+    try FieldQuery(limit: query.limit, offset: query.offset).checkWindow(of: type.record)
+    var keys: [FieldExpression] = []
+    for key in query.keys { keys.append(try key.fields(in: type, entities)) }
+    var aggregates: [FieldAggregate] = []
+    if case .aggregate(let aggregate) = query.step {
+      aggregates.append(
+        FieldAggregate(aggregate.kind, try aggregate.value.fields(in: type, entities)))
+    }
+    var grouping = try RecordGrouping(type, by: keys, aggregates, in: self)
+    let resolved = try query.query.resolved(in: type, entities)
+    let found = try QueryRunner(type, in: self).find(resolved)
+    var ranks = RunningRanks(resolved, found.plan.order, of: type)
+    var records: [RunningRecord<Subject, Value>] = []
+    var offset = query.offset
+    while records.count < query.limit ?? .max, try found.next() {
+      _ = try grouping.add(found.key, try found.row())
+      let place = grouping.place
+      let result: FieldValue
+      switch query.step {
+      case .aggregate: result = try grouping.results(place)[0]
+      case .number: result = .integer(Int64(grouping.count(place)))
+      case .rank:
+        result = .integer(Int64(try ranks.add(found.key, try found.row(), to: place).rank))
+      case .denseRank:
+        result = .integer(Int64(try ranks.add(found.key, try found.row(), to: place).denseRank))
+      }
+      let value = try query.value(result, type)
+      guard query.conditions.allSatisfy({ $0(value) }) else { continue }
+      if offset > 0 {
+        offset -= 1
+        continue
+      }
+      let record = try type.load(key: found.key, row: try found.row(), blobs: found.blobs)
+      records.append(RunningRecord(record: record, value: value))
+    }
+    return records
+  }
+}
