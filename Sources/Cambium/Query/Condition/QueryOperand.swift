@@ -128,11 +128,13 @@ extension FieldReference where Value: OrderedFieldValue {
   /// Returns the condition that the field has the identifier of one of the records of another query:
   /// `{ $0.id.isIn(Book.where(\.year > 2000).sorted(by: .descending(\.sold)).limit(10)) }`.
   ///
+  /// The identifier is the stored property `id`.
+  ///
   /// - Complexity: as `isIn(_:from:)`; the rows of the other query are not read for it.
   public func isIn<Other: Record & Identifiable>(
     _ query: Query<Other>
   ) -> Condition<Subject> where Value.Present == Other.ID {
-    Condition(.isIn(property, .property(PropertyReference(\Other.id)), of: query))
+    Condition(.isIn(property, .identifier(of: Other.self), of: query))
   }
 
   /// Returns the condition that the reference leads to one of the records of another query:
@@ -142,6 +144,13 @@ extension FieldReference where Value: OrderedFieldValue {
   public func isIn<Other: Record & Identifiable>(
     _ query: Query<Other>
   ) -> Condition<Subject> where Value.Present == Reference<Other> {
-    Condition(.isIn(property, .property(PropertyReference(\Other.id)), of: query))
+    Condition(.isIn(property, .identifier(of: Other.self), of: query))
+  }
+}
+
+extension PropertyExpression {
+  /// The property `id`: the key path of the requirement of `Identifiable` leads to no stored property.
+  fileprivate static func identifier(of type: any Any.Type) -> PropertyExpression {
+    .property(NamedProperties(of: type).name(of: "id"))
   }
 }

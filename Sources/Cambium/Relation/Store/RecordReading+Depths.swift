@@ -1,0 +1,162 @@
+// Records that a relation of a type to itself leads to, again and again: the parts of parts, the manager of the manager.
+
+/// A record that was reached over a relation, and how far away it is.
+public struct RecordAtDepth<Subject: Record> {
+  public let record: Subject
+  /// The number of steps on the shortest way to it: 1 for a record that the relation leads to directly.
+  public let depth: Int
+}
+
+extension RecordAtDepth: Sendable where Subject: Sendable {}
+
+extension RecordReading where Self: ~Copyable {
+  /// Returns the records that lead to a record over a reference, those that lead to these, and so on.
+  ///
+  /// ```swift
+  /// for folder in try store.descendants(of: root, along: Folder.folders) {
+  ///   print(String(repeating: " ", count: folder.depth), folder.record.name)
+  /// }
+  /// ```
+  ///
+  /// Each record comes once, at its least depth, however many ways lead to it, so cycles end; the record itself is left out.
+  /// Records come by depth, and those of one depth by primary key.
+  ///
+  /// - Parameters:
+  ///   - record: The record with which the first ones begin. It need not be stored.
+  ///   - inverse: The other end of a reference of the type to itself.
+  ///   - depth: The greatest depth; nil for any.
+  /// - Complexity: A seek for each record that is returned, and a step for each way to it. All are in memory.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the depth is negative, `.corrupt`, `.io`, `.closed`; errors of the
+  ///   type's hook after loading.
+  public func descendants<Subject: Record & Identifiable>(
+    of record: Subject, along inverse: Inverse<Subject, Subject>, upTo depth: Int? = nil
+  ) throws -> [RecordAtDepth<Subject>] {
+    try recordReader().reached(from: .record(record), over: inverse.relation, upTo: depth)
+  }
+
+  /// Returns the records that lead to records of a query over a reference, those that lead to these, and so on. Records of the
+  /// query are left out.
+  ///
+  /// - Throws: As `descendants(of:along:upTo:)` of a record; as `fetch(_:after:)`.
+  public func descendants<Subject: Record & Identifiable>(
+    of query: Query<Subject>, along inverse: Inverse<Subject, Subject>, upTo depth: Int? = nil
+  ) throws -> [RecordAtDepth<Subject>] {
+    try recordReader().reached(from: .query(query), over: inverse.relation, upTo: depth)
+  }
+
+  /// Returns the record that a reference leads to, the one that its reference leads to, and so on; of a list of references, all of
+  /// them: `try store.ancestors(of: folder, along: \.parent)`.
+  ///
+  /// Each record comes once, at its least depth, so cycles end; the record itself is left out. Records come by depth, and those of
+  /// one depth by primary key. References that lead nowhere are left out.
+  ///
+  /// - Parameters:
+  ///   - record: The record whose references are followed first. It need not be stored.
+  ///   - reference: The key path of a reference of the type to itself: optional or not, or a list.
+  ///   - depth: The greatest depth; nil for any.
+  /// - Complexity: A lookup for each reference that is followed. All records are in memory.
+  /// - Throws: as `descendants(of:along:upTo:)`.
+  public func ancestors<Subject: Record, Relation: ReferenceProperty>(
+    of record: Subject, along reference: KeyPath<Subject, Relation>, upTo depth: Int? = nil
+  ) throws -> [RecordAtDepth<Subject>] where Relation.Target == Subject {
+    let relation = FieldReference<Subject, Relation>(PropertyReference(reference)).relation
+    return try recordReader().reached(from: .record(record), over: relation, upTo: depth)
+  }
+
+  /// Returns the records that references of a query's records lead to, those that their references lead to, and so on. Records of
+  /// the query are left out.
+  ///
+  /// - Throws: As `ancestors(of:along:upTo:)` of a record; as `fetch(_:after:)`.
+  public func ancestors<Subject: Record, Relation: ReferenceProperty>(
+    of query: Query<Subject>, along reference: KeyPath<Subject, Relation>, upTo depth: Int? = nil
+  ) throws -> [RecordAtDepth<Subject>] where Relation.Target == Subject {
+    let relation = FieldReference<Subject, Relation>(PropertyReference(reference)).relation
+    return try recordReader().reached(from: .query(query), over: relation, upTo: depth)
+  }
+}
+
+// MARK: - Level by level
+
+/// Where records are reached from.
+private enum Beginning<Subject: Record> {
+  case record(Subject)
+  case query(Query<Subject>)
+}
+
+/// A record as it is stored.
+private struct ReachedRow {
+  let key: EncodedKey
+  let row: [UInt8]
+}
+
+extension RecordReader {
+  fileprivate func reached<Subject: Record>(
+    from beginning: Beginning<Subject>, over relation: RelationReference, upTo most: Int?
+  ) throws -> [RecordAtDepth<Subject>] {
+    let type = try entities.type(Subject.self)
+    let name = try StoredNames(type, entities).relation(relation.property).name
+    guard most ?? 0 >= 0 else {
+      throw StoreError.invalidQuery(
+        record: type.record.name, field: name, reason: "its depth is negative: \(most ?? 0)")
+    }
+    let relation = try RelatedRows(
+      name, of: type, where: .and([]), in: RelatedScope(reader: self))
+    var level = try rows(of: beginning, type)
+    var known = Set(level.map(\.key))
+    var records: [RecordAtDepth<Subject>] = []
+    var depth = 0
+    while !level.isEmpty, depth < most ?? .max {
+      depth += 1
+      level = try next(after: level, over: relation, type, &known)
+      for found in level {
+        let record = try type.load(
+          key: found.key.bytes.rawSpan, row: found.row.rawSpan, blobs: blobs(of: type))
+        records.append(RecordAtDepth(record: record, depth: depth))
+      }
+    }
+    return records
+  }
+
+  private func rows<Subject: Record>(
+    of beginning: Beginning<Subject>, _ type: RecordType<Subject>
+  ) throws(StoreError) -> [ReachedRow] {
+    switch beginning {
+    case .record(let record):
+      let (key, row) = (KeyEncoder(), RowWriter())
+      try type.encodeKey(record, to: key, row: row)
+      return [ReachedRow(key: EncodedKey(bytes: key.key.array()), row: row.row.array())]
+    case .query(let query):
+      let found = try find(query, of: type)
+      var rows: [ReachedRow] = []
+      while try found.next() {
+        rows.append(
+          ReachedRow(key: EncodedKey(bytes: found.key.array()), row: try found.row().array()))
+      }
+      return rows
+    }
+  }
+
+  /// Returns the records that those of a level lead to and that are not known yet, by primary key.
+  private func next(
+    after level: [ReachedRow], over relation: RelatedRows, _ type: Entity,
+    _ known: inout Set<EncodedKey>
+  ) throws(StoreError) -> [ReachedRow] {
+    let layout = type.layout
+    var next: [ReachedRow] = []
+    var all = known
+    known = []
+    for found in level {
+      let (key, row) = (found.key.bytes, found.row)
+      let record = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
+      try relation.forEach(of: record) { related in
+        let key = EncodedKey(bytes: related.key.array())
+        if all.insert(key).inserted {
+          next.append(ReachedRow(key: key, row: related.row.array()))
+        }
+        return true
+      }
+    }
+    known = all
+    return next.sorted { $0.key.bytes.rawSpan.compare($1.key.bytes.rawSpan) < 0 }
+  }
+}
