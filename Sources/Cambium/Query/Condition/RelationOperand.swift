@@ -52,6 +52,42 @@ extension Fields {
   ) -> Inverse<Subject, Related> { inverse }
 }
 
+// MARK: Leading over several relations
+
+/// A relation that leads over several others, one after the other: from artists over their albums to the tracks of these.
+///
+/// ```swift
+/// let long = Artist.where { $0[Artist.albums][Album.tracks].count() > 100 }
+/// let byTime = Artist.sorted(by: .descending { $0[Artist.albums][Album.tracks].sum(\.seconds) })
+/// let tagged = Author.where { $0[Author.books][\.tags].any(\.id == "swift") }
+/// ```
+///
+/// A record to which several ways lead is counted, and added to sums, once for each of them.
+public struct RelationChain<Subject: Record, Related: Record>: RelationOperand {
+  public let relation: RelationReference
+
+  fileprivate init(_ first: RelationReference, _ next: RelationReference) {
+    relation = RelationReference(
+      property: first.property.leading(over: next.property, to: Related.self))
+  }
+}
+
+extension RelationOperand {
+  /// The relation that leads on over an inverse of the related records: `$0[Artist.albums][Album.tracks]`.
+  public subscript<Other: Record>(
+    inverse: Inverse<Related, Other>
+  ) -> RelationChain<Subject, Other> {
+    RelationChain(relation, inverse.relation)
+  }
+
+  /// The relation that leads on over a reference of the related records, or a list of them: `$0[Author.books][\.tags]`.
+  public subscript<Next: ReferenceProperty>(
+    reference: KeyPath<Related, Next>
+  ) -> RelationChain<Subject, Next.Target> {
+    RelationChain(relation, FieldReference<Related, Next>(PropertyReference(reference)).relation)
+  }
+}
+
 // MARK: Leading over references
 
 extension FieldReference {

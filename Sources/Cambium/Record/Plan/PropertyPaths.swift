@@ -275,6 +275,13 @@ struct PropertyReference: Hashable, Sendable {
     PropertyReference(path: name, isField: true, to: related)
   }
 
+  /// The relation that leads over this one and then over another one.
+  func leading(over next: PropertyReference, to related: any Any.Type) -> PropertyReference {
+    let unknown = "a relation that is not there"
+    return PropertyReference(
+      path: (path ?? unknown) + "." + (next.path ?? unknown), isField: false, to: related)
+  }
+
   /// The record that a type is, where queries of it are named.
   static func record(_ type: any Any.Type) -> PropertyReference {
     PropertyReference(path: "\(type)", isField: false, to: type)
