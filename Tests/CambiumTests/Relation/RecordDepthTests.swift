@@ -74,9 +74,8 @@ private func pairs(_ records: [RecordAtDepth<Part>]) -> [[Int]] {
     for count in [2, 10, 120] {
       try check(
         (0..<count).map { id in
-          let friends = (0..<Int.random(in: 0...3, using: &random)).map { _ in
-            Reference<Part>(Int.random(in: 0..<count, using: &random))
-          }
+          let friends = (0..<count).shuffled(using: &random)
+            .prefix(Int.random(in: 0...3, using: &random)).map { Reference<Part>($0) }
           let whole = Int.random(in: 0..<count, using: &random)
           return Part(id: id, whole: id % 3 == 0 ? nil : Reference(whole), friends: friends)
         })

@@ -59,9 +59,8 @@ private struct Track: Record, Identifiable, Equatable {
       Track(
         id: id, album: Reference(Int.random(in: 0..<9, using: &random)),
         seconds: Int.random(in: 1...400, using: &random),
-        genres: (0..<Int.random(in: 0...2, using: &random)).map { _ in
-          Reference(Int.random(in: 0..<3, using: &random))
-        })
+        genres: (0..<3).shuffled(using: &random).prefix(Int.random(in: 0...2, using: &random))
+          .map { Reference($0) })
     }
     let store = try PersistentStore(
       inMemory: StoreModel(records: [Artist.self, Album.self, Track.self, Genre.self]))
