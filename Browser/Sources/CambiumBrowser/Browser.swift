@@ -3,7 +3,7 @@ import Cambium
 /// The pages of a store: a function from requests to responses, without a socket.
 ///
 /// The store is opened for reading when the first page needs it, beside any program that writes it, and each page shows the
-/// newest committed state. Nothing is ever written to it.
+/// newest commit that is known to be on the disk. Nothing is ever written to it.
 ///
 /// ```swift
 /// let token = BrowserToken.random()

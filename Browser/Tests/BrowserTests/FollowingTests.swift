@@ -1,6 +1,7 @@
 import Cambium
 import CambiumBrowser
 import FoundationEssentials
+import Glibc
 import Testing
 
 /// Stores that change, break or disappear while they are browsed.
@@ -11,7 +12,12 @@ import Testing
     #expect(try shelf.page("records?type=Genre", of: browser).text.contains("1 record"))
     let store = try Library.open(at: shelf.path)
     try store.save(Library.Genre(id: "essay"))
-    let page = try shelf.page("records?type=Genre", of: browser)
+    // It is known to be on the disk a moment later, as nothing follows.
+    var page = try shelf.page("records?type=Genre", of: browser)
+    for _ in 0..<400 where !page.text.contains("essay") {
+      usleep(25_000)
+      page = try shelf.page("records?type=Genre", of: browser)
+    }
     #expect(page.text.contains("2 records"))
     #expect(page.text.contains("essay"))
     #expect(try shelf.page(of: browser).text.contains("A program has it open."))

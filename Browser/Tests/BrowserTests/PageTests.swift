@@ -28,25 +28,27 @@ import Testing
 
   @Test func `every page that a link leads to exists, and has no markup but its own`() throws {
     let browser = shelf.browser()
-    var waiting = ["./"]
-    var seen: Set<String> = ["./"]
-    while let address = waiting.popLast() {
+    var waiting: ArraySlice = ["./"]
+    var seen: Set<String> = []
+    var followed: [String: Int] = [:]
+    while let address = waiting.popFirst() {
+      // Records, orders and places multiply, so a few links of each form are followed.
+      let form = address.replacing(/=[^&]*/, with: "=")
+      guard seen.insert(address).inserted, followed[form, default: 0] < 12 else { continue }
+      followed[form, default: 0] += 1
       let page = try shelf.page(address, of: browser)
       #expect(page.status == 200, "\(address): \(page.text)")
       guard page.headers["Content-Type"]?.hasPrefix("text/html") == true else { continue }
       #expect(page.elementNames.isSubset(of: Self.own), "\(address): \(page.elementNames)")
       #expect(!page.text.contains("<script") && !page.text.contains("<img src=x"), "\(address)")
       #expect(!page.text.contains(shelf.token), "\(address)")
-      // Orders and offsets multiply; each way of making such a link is followed some times.
-      for next in page.addresses where seen.count < 400 && seen.insert(next).inserted {
-        waiting.append(next)
-      }
+      waiting += page.addresses
     }
-    #expect(seen.count > 50)
+    #expect(followed.values.reduce(0, +) > 50)
     for route in [
       "records", "sections", "record", "content", "versions", "migration", "map", "history",
     ] {
-      #expect(seen.contains { $0.hasPrefix(route) }, "\(route)")
+      #expect(followed.keys.contains { $0.hasPrefix(route) }, "\(route)")
     }
   }
 
@@ -63,6 +65,30 @@ import Testing
       let page = try shelf.page(address)
       #expect(!page.text.contains("<script"), "\(address)")
       #expect(page.elementNames.isSubset(of: Self.own), "\(address)")
+    }
+  }
+
+  @Test func `a number in an address may be of any size`() throws {
+    let browser = shelf.browser()
+    for address in [
+      "records?type=Book&offset=", "sections?type=Book&by=year&offset=", "history?offset=",
+      "history?type=Book&offset=", "history?commit=",
+    ] {
+      for number in [
+        "\(Int.max)", "\(Int.min)", "-1", "18446744073709551615", "1e9", "9999999999999999999999",
+      ] {
+        #expect(try shelf.page(address + number, of: browser).status == 200, "\(address)\(number)")
+      }
+    }
+    #expect(try shelf.page("record?type=Book&key=\(Int.max)").status == 404)
+  }
+
+  @Test func `a very long value in an address is not repeated in full`() throws {
+    let long = String(repeating: "x", count: 50_000)
+    for address in ["record?type=Author&key=%22\(long)%22", "record?type=\(long)&key=1"] {
+      let page = try shelf.page(address)
+      #expect(page.status >= 400)
+      #expect(page.content.count < 10_000)
     }
   }
 
@@ -219,7 +245,8 @@ import Testing
     let commits = page.text.matches(of: /Commit ([\d,]+)/).map {
       Int($0.1.replacing(",", with: "")) ?? 0
     }
-    #expect(commits.count == 3)
+    // Those before the migration are gone: the history has a gap where it was migrated.
+    #expect(commits.count == 2)
     #expect(commits == commits.sorted(by: >))
     #expect(page.text.contains("year 1974"))
     #expect(page.text.contains("librarian"))

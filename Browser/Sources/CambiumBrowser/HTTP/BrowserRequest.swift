@@ -49,8 +49,11 @@ public struct BrowserRequest: Hashable, Sendable {
   /// Returns all parameters with a name, also empty ones.
   func values(_ name: String) -> [String] { query.filter { $0.name == name }.map(\.value) }
 
-  /// Returns the parameter with a name as a number of at least `least`; `least` if it is none.
+  /// Returns the parameter with a name as a number of at least `least`; `least` if it is none. Anyone can type a number that
+  /// is much too large: then it is the largest to which pages can still add.
   func number(_ name: String, atLeast least: Int) -> Int {
-    value(name).flatMap { Int($0) }.map { max(least, $0) } ?? least
+    value(name).flatMap { Int($0) }.map { min(max(least, $0), Self.numberMax) } ?? least
   }
+
+  private static let numberMax = 1 << 48
 }

@@ -1,4 +1,5 @@
 import Cambium
+import FoundationEssentials
 
 /// The commits that the history keeps, the newest first: of the store, of a type or of one record.
 struct HistoryPage {
@@ -6,15 +7,27 @@ struct HistoryPage {
   private let request: BrowserRequest
   private let type: String?
   private let key: [FieldValue]?
-  /// The commits of the page, newest first, with the changes to be shown alone.
+  /// The commits of the page, newest first.
   private let commits: [ShownCommit]
   /// The number of newer commits that were passed over.
   private let offset: Int
   private let isEnd: Bool
 
+  /// A commit without the changes that the page does not show, of which there may be millions.
   private struct ShownCommit {
-    let commit: HistoryCommit
+    let sequence: UInt64
+    let date: Date
+    let author: String?
+    /// The first changes that are to be shown.
     let changes: [HistoryChange]
+    /// The number of all changes that are to be shown.
+    let changeCount: Int
+
+    init(_ commit: HistoryCommit, _ isShown: (HistoryChange) -> Bool) {
+      (sequence, date, author) = (commit.sequence, commit.date, commit.author)
+      changes = Array(commit.changes.lazy.filter(isShown).prefix(HistoryPage.changesMax))
+      changeCount = commit.changes.count(where: isShown)
+    }
   }
 
   /// The commits of a page.
@@ -51,20 +64,18 @@ struct HistoryPage {
     let shown = summaries.dropFirst(offset).filter { first == nil || $0.sequence == first }
     self.offset = offset
     isEnd = first != nil || summaries.count < reach
-    var found: [HistoryCommit] = []
+    let (type, key) = (type, key)
+    var found: [ShownCommit] = []
     if let oldest = shown.last, let newest = shown.first {
       let history = try state.history(since: oldest.start)
       while let commit = try history.next(), commit.sequence <= newest.sequence {
-        found.append(commit)
+        let shown = ShownCommit(commit) { change in
+          (type == nil || change.record == type) && (key == nil || change.key == key)
+        }
+        if type == nil || shown.changeCount > 0 { found.append(shown) }
       }
     }
-    let (type, key) = (type, key)
-    commits = found.reversed().compactMap { commit in
-      let changes = commit.changes.filter { change in
-        (type == nil || change.record == type) && (key == nil || change.key == key)
-      }
-      return type != nil && changes.isEmpty ? nil : ShownCommit(commit: commit, changes: changes)
-    }
+    commits = found.reversed()
   }
 
   var page: Page {
@@ -88,20 +99,19 @@ struct HistoryPage {
   private func address(_ offset: Int) -> Address { Address(.history, ["offset": "\(offset)"]) }
 
   private func section(of shown: ShownCommit) -> HTML {
-    let left = shown.changes.count - Self.changesMax
+    let left = shown.changeCount - shown.changes.count
     return element(.section, [.kind: "commit"]) {
       element(.h3) {
         element(
-          .a, to: Self.address(of: shown.commit.sequence),
-          "Commit \(Figures.count(shown.commit.sequence))")
+          .a, to: Self.address(of: shown.sequence), "Commit \(Figures.count(shown.sequence))")
         " "
         element(.small) {
-          FieldValue.date(shown.commit.date).plainText
-          if let author = shown.commit.author { " · " + author }
+          FieldValue.date(shown.date).plainText
+          if let author = shown.author { " · " + author }
         }
       }
       element(.ul) {
-        for change in shown.changes.prefix(Self.changesMax) { line(of: change) }
+        for change in shown.changes { line(of: change) }
         if left > 0 { element(.li, "and \(Figures.count(left)) more") }
       }
     }

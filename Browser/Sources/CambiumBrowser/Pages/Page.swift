@@ -96,9 +96,10 @@ struct PageFault: Error, Hashable {
   let status: Int
   let sentence: String
 
+  /// A sentence that repeats a very long value of an address is shortened.
   init(_ status: Int, _ sentence: String) {
     self.status = status
-    self.sentence = sentence
+    self.sentence = sentence.shortened(to: 1000)
   }
 
   /// Creates the fault that any error is.

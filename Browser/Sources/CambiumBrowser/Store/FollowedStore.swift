@@ -27,7 +27,8 @@ final class FollowedStore: Sendable {
   /// The name of the directory.
   var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-  /// Returns the newest committed state.
+  /// Returns the newest committed state. A commit of a running program counts once it is known to be on the disk: with the
+  /// next commit, or a moment later.
   ///
   /// A store that was migrated, rolled back or replaced since the last page is opened again.
   ///

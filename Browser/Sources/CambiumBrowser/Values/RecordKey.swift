@@ -28,7 +28,15 @@ struct RecordKey: Hashable, Sendable {
         "The key of \(record.name) has \(Figures.count(record.primaryKey.count, "part")): "
           + record.keyNames.joined(separator: ", ") + ".")
     }
-    self.init(type: record.name, parts: try texts.map { try FieldValue(parsing: $0) })
+    self.init(type: record.name, parts: try texts.map { try Self.part($0) })
+  }
+
+  private static func part(_ text: String) throws(PageFault) -> FieldValue {
+    do {
+      return try FieldValue(parsing: text)
+    } catch {
+      throw PageFault(400, "The key, \(error)")
+    }
   }
 
   /// Returns the address of a page about the record.

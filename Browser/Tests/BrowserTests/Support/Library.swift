@@ -53,8 +53,8 @@ enum Library {
           Field(name: "shelf", type: .string)
           Field(name: "row", type: .integer, optional: true)
         }, optional: true)
-      Field(name: "cover", type: .binaryData, optional: true, storage: .external(threshold: 100))
-      Field(name: "text", type: .binaryData, optional: true, storage: .external(threshold: 100))
+      Field(name: "cover", type: .binaryData, storage: .external(threshold: 100), optional: true)
+      Field(name: "text", type: .binaryData, storage: .external(threshold: 100), optional: true)
     }
   }
 
