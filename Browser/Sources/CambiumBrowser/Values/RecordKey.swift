@@ -76,10 +76,17 @@ extension RecordSchema {
     return key.compactMap { field(named: $0) } + outer.filter { !key.contains($0.name) }
   }
 
-  /// The field by which people know a record: the first string beside the key. Nil if there is none.
+  /// The field by which people know a record: the first string beside the key that is called a name or a title, or else the
+  /// first string. Nil if there is none.
   var labelName: String? {
     let key = keyNames
-    return columns.first { $0.type.isString && !key.contains($0.name) && $0.reference == nil }?.name
+    let names = columns.filter { field in
+      field.type.isString && !key.contains(field.name) && field.reference == nil
+    }.map(\.name)
+    let label = names.first { name in
+      ["name", "title"].contains { name.lowercased().hasSuffix($0) }
+    }
+    return label ?? names.first
   }
 }
 

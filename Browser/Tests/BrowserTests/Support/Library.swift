@@ -7,10 +7,12 @@ enum Library {
   struct Author: Record, Identifiable {
     var id: Int
     var name: String
+    var home = "Portland"
     static let books = Inverse("books", of: \Book.author)
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "home", type: .string)
       Field(name: "name", type: .string)
       books
     }
