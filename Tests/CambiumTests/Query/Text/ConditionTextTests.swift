@@ -225,6 +225,9 @@ import Testing
     #expect(Date(timeIntervalSinceReferenceDate: 0).isoText == "2001-01-01T00:00:00Z")
     #expect(Date(iso: "2000-02-29") == Date(timeIntervalSinceReferenceDate: -307 * day))
     #expect(Date(iso: "2001-01-01T02:00+02:00") == Date(timeIntervalSinceReferenceDate: 0))
+    // A leap second is the one after it.
+    #expect(Date(iso: "2000-12-31T23:59:60Z") == Date(timeIntervalSinceReferenceDate: 0))
+    #expect(Date(iso: "2000-12-31T23:59:61Z") == nil)
     for text in ["2001-02-29", "2001-1-1", "2001-01-01T24:00", "2001-01-01x", "", "@", "2001"] {
       #expect(Date(iso: text) == nil)
     }
