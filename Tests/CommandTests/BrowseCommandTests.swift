@@ -13,8 +13,8 @@ import Testing
     let (output, error) = (stage.path("output"), stage.path("error"))
     let child = try ChildProcess(
       arguments, files: ["/dev/null", output, error],
-      after: "cd \(stage.directory.path); cp \"$0\" cambium; \(script)"
-        + "; exec ./cambium \"$@\"")
+      after: "command=$(realpath \"$0\"); cd \(stage.directory.path); cp \"$command\" cambium"
+        + "; \(script); exec ./cambium \"$@\"")
     let status = child.wait()
     return Command(
       status: status, output: try contents(of: output), error: try contents(of: error))

@@ -1,4 +1,4 @@
-/// The prelude of the article about services: the model of a shop, and a server that uses its store.
+/// The prelude of the article about services: the model of a shop.
 struct Item: Record {
   var id = UUID()
   var name: String
@@ -10,9 +10,3 @@ struct Item: Record {
 }
 
 static let model = StoreModel(records: [Item.self])
-
-struct Server: Service {
-  let store: StoreService
-
-  func run() async throws { try await gracefulShutdown() }
-}
