@@ -62,6 +62,61 @@ enum ExtremeCalls {
         Extremes.attempt { _ = try extremes.store.fetch(groups) }
       }
     },
+    "RunningQuery.limit(_:)": { extremes in
+      for number in Extremes.integers {
+        let query = Query<Photo>(sortedBy: .ascending(\.name)).numbered().limit(number)
+        Extremes.attempt { _ = try extremes.store.fetch(query) }
+      }
+    },
+    "RunningQuery.offset(_:)": { extremes in
+      for number in Extremes.integers {
+        let query = Query<Photo>(sortedBy: .ascending(\.name)).numbered().limit(.max)
+          .offset(number)
+        Extremes.attempt { _ = try extremes.store.fetch(query) }
+      }
+    },
+    "QueryTree.init(of:where:sortedBy:limit:offset:after:)": { extremes in
+      func ask(_ query: QueryTree<String>) {
+        let condition = FieldCondition.isInQuery(field: "id", of: .field("id"), query)
+        Extremes.attempt { _ = try extremes.store.fetch(record: "Photo", where: condition) }
+        Extremes.attempt { _ = try extremes.store.count(record: "Photo", where: .not(condition)) }
+      }
+      for text in Extremes.strings { ask(QueryTree(of: text)) }
+      for condition in Extremes.conditions { ask(QueryTree(of: "Photo", where: condition)) }
+      for value in Extremes.values {
+        ask(QueryTree(of: "Photo", after: [value]))
+        ask(QueryTree(of: "Photo", sortedBy: [.init(.value(value))], limit: 1))
+      }
+      for number in Extremes.integers {
+        ask(QueryTree(of: "Photo", limit: number))
+        ask(QueryTree(of: "Photo", limit: .max, offset: number))
+        ask(QueryTree(of: "Photo", limit: number, offset: number))
+      }
+    },
+    "RecordReading.descendants(of:along:upTo:)": { _ in
+      let store = try Part.store()
+      for depth in Extremes.integers {
+        Extremes.attempt {
+          _ = try store.descendants(of: Part(id: 1), along: Part.parts, upTo: depth)
+        }
+        Extremes.attempt {
+          _ = try store.descendants(
+            of: Part.where { $0.id >= depth }, along: Part.parts, upTo: depth)
+        }
+      }
+    },
+    "RecordReading.ancestors(of:along:upTo:)": { _ in
+      let store = try Part.store()
+      for depth in Extremes.integers {
+        Extremes.attempt {
+          _ = try store.ancestors(of: Part(id: depth), along: \.whole, upTo: depth)
+        }
+        Extremes.attempt {
+          _ = try store.ancestors(
+            of: Query<Part>(limit: depth, offset: depth), along: \.whole, upTo: depth)
+        }
+      }
+    },
     "FieldExpression.init(parsing:arguments:)": { extremes in
       for text in Extremes.strings + ["bucket(id, ?)", "prefix(name, ?)", "hour(id, ?)"] {
         for value in Extremes.values {
