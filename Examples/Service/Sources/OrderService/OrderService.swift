@@ -4,6 +4,7 @@ import CoreMetrics
 import Hummingbird
 import Logging
 import ServiceLifecycle
+import UnixSignals
 
 /// A service that keeps orders in a store of its own.
 ///
