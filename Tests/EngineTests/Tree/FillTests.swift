@@ -27,8 +27,8 @@ import Testing
     Load(testDescription: "inserts and as many removals", removals: 50, meanFill: 0.9),
     Load(testDescription: "values of varying size", valueLengths: 0...400, meanFill: 0.75),
     Load(
-      testDescription: "values of the largest inline weight", count: scaled(4_000, debug: 500),
-      valueLengths: 2_700...2_717),
+      testDescription: "values of which three fill a leaf", count: scaled(4_000, debug: 500),
+      valueLengths: 2_694...2_711),
     Load(
       testDescription: "values around the largest inline weight",
       count: scaled(4_000, debug: 500), valueLengths: 2_000...3_000),
