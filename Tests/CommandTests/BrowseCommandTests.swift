@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// The verb that leaves its work to a program of its own. A copy of the command is run, so that no such program is beside it.
