@@ -1,10 +1,5 @@
 internal import FoundationEssentials
 
-/// The kind of the values of an expression.
-enum ComputedKind: Sendable, BitwiseCopyable {
-  case null, boolean, integer, double, decimal, date, string, url, data, uuid
-}
-
 /// The result of an expression, as far as it is known before there is a row.
 private struct Operand {
   var step: Int
@@ -34,10 +29,11 @@ extension ComputedTerms {
     return append(one.step, comparison, other.step)
   }
 
+  /// - Parameter scope: `nil` if the expression may lead to no other records.
   /// - Returns: The step that has the value of the expression, and the kind of its values.
   /// - Throws: `.invalidQuery` if the record has no such field, or its value cannot be computed so.
   mutating func add(
-    _ expression: FieldExpression, in layout: RowLayout, _ scope: RelatedScope
+    _ expression: FieldExpression, in layout: RowLayout, _ scope: RelatedScope?
   ) throws(StoreError) -> (step: UInt32, kind: ComputedKind) {
     var builder = ComputedBuilder(terms: self, layout: layout, scope: scope)
     let operand = try builder.add(expression, depth: RowConditionBuilder.depthMax)
@@ -235,16 +231,7 @@ extension ComputedBuilder {
 
   /// A constant as a value of another kind that it can stand for.
   private mutating func adapted(_ operand: Operand, to kind: ComputedKind) -> Operand? {
-    guard let literal = operand.literal else { return nil }
-    let type: ColumnType? =
-      switch (operand.kind, kind) {
-      case (.double, .decimal): .decimal
-      case (.string, .date): .date
-      case (.string, .uuid): .uuid
-      case (.string, .url): .url
-      default: nil
-      }
-    guard let type, let value = literal.compared(as: type) else { return nil }
+    guard let value = operand.literal?.adapted(to: kind) else { return nil }
     return Operand(step: terms.append(ComputedValue(value)), kind: kind, literal: value)
   }
 
@@ -263,8 +250,6 @@ extension ComputedBuilder {
 }
 
 extension ComputedKind {
-  var isNumber: Bool { self == .integer || self == .double || self == .decimal }
-
   /// The sum of nothing; nil if the values cannot be added.
   var zero: ComputedValue? {
     switch self {
@@ -272,38 +257,6 @@ extension ComputedKind {
     case .double: .double(0)
     case .decimal: .decimal(DecimalParts(isNegative: false, exponent: 0, magnitude: 0))
     default: nil
-    }
-  }
-
-  init(_ type: ScalarType) {
-    self =
-      switch type {
-      case .boolean: .boolean
-      case .float, .double: .double
-      case .date: .date
-      case .uuid: .uuid
-      case .decimal: .decimal
-      case .string: .string
-      case .url: .url
-      case .binaryData: .data
-      default: .integer
-      }
-  }
-
-  /// Nil for values of which nothing is computed.
-  init?(_ value: FieldValue) {
-    switch value {
-    case .null: self = .null
-    case .boolean: self = .boolean
-    case .integer, .unsigned: self = .integer
-    case .float, .double: self = .double
-    case .decimal: self = .decimal
-    case .string: self = .string
-    case .date: self = .date
-    case .data: self = .data
-    case .uuid: self = .uuid
-    case .url: self = .url
-    case .array, .composite, .blob: return nil
     }
   }
 }

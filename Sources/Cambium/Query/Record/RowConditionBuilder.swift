@@ -420,16 +420,4 @@ extension FieldValue {
     default: nil
     }
   }
-
-  /// Converts the value as `converted` does; a string in the form of ISO 8601 is also a date, and a double without a
-  /// fraction an integer.
-  func compared(as type: ColumnType) -> FieldValue? {
-    if let converted = converted(to: type) { return converted }
-    switch self {
-    case .string(let text) where type == .date: return Date(iso: text).map { .date($0) }
-    case .double(let value):
-      return Int64(exactly: value).flatMap { FieldValue.integer($0).converted(to: type) }
-    default: return nil
-    }
-  }
 }
