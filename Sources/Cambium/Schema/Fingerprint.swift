@@ -62,6 +62,14 @@ extension RecordSchema {
           bytes.append(integer: sequence.step)
           bytes.append(sequence.hasNoGaps ? 1 : 0)
         }
+        if let expression = derivation.expression {
+          bytes.append(25)
+          bytes.append(expression: expression) { name in
+            var bytes: [UInt8] = []
+            bytes.append(text: name)
+            return bytes
+          }
+        }
       }
       bytes.append(storedType: field.type)
       bytes.append(field.isOptional ? 1 : 0)

@@ -181,6 +181,7 @@ struct SchemaDecoder {
     var referenceKind: UInt32?
     var userInfo: [String: String]?
     var derivation: DerivationSchema?
+    var expression: ExpressionTree<UInt32>?
     var defaultValue: FieldValue?
     while let kind = try element(from: &reader) {
       var payload = self.reader(try payload(of: &reader))
@@ -191,13 +192,16 @@ struct SchemaDecoder {
         try payload.setOnce(&referenceKind, try payload.integer(UInt32.self))
       case .userInfo: try payload.setOnce(&userInfo, try self.userInfo(from: &payload))
       case .derivation: try payload.setOnce(&derivation, try self.derivation(from: &payload))
+      case .expression: try payload.setOnce(&expression, try self.expression(from: &payload))
       case .defaultValue: try payload.setOnce(&defaultValue, try value(from: &payload))
       default: throw payload.misplaced(kind)
       }
       try payload.end()
     }
     if referenceKind != nil, reference == nil { throw reader.misplaced(.referenceKind) }
+    if expression != nil, derivation == nil { throw reader.misplaced(.expression) }
     reference?.composite = referenceKind
+    derivation?.numberedExpression = expression
     return FieldSchema(
       number: number, name: name, type: type, isOptional: flags & 1 != 0,
       composite: composite == 0 ? nil : composite, modifier: modifier, reference: reference,
@@ -386,7 +390,7 @@ extension SchemaDecoder {
   }
 
   /// Reads a value; a value that its field cannot have is refused when the schema is validated.
-  private func value(
+  func value(
     from reader: inout ByteReader, isElement: Bool = false
   ) throws(StoreError) -> FieldValue {
     let code = try reader.integer(UInt8.self)

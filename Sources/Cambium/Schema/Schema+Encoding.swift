@@ -26,6 +26,7 @@ enum SchemaElement: UInt16, CaseIterable {
   case referenceKind = 15
   case defaultValue = 16
   case expiry = 17
+  case expression = 18
 
   /// The flag of an element without which the rest must not be used.
   static let mustUnderstand: UInt16 = 1
@@ -142,6 +143,11 @@ extension FieldSchema {
     }
     bytes.appendUserInfo(userInfo)
     if let derivation { bytes.appendElement(.derivation) { derivation.encode(to: &$0) } }
+    if let expression = derivation?.numberedExpression {
+      bytes.appendElement(.expression) {
+        $0.append(expression: expression) { $0.littleEndianBytes }
+      }
+    }
     if let defaultValue { bytes.appendElement(.defaultValue) { $0.append(value: defaultValue) } }
   }
 }
@@ -294,7 +300,7 @@ extension [UInt8] {
     for operand in operands { append(condition: operand, field: field) }
   }
 
-  fileprivate mutating func append(value: FieldValue) {
+  mutating func append(value: FieldValue) {
     switch value {
     case .null: append(0)
     case .boolean(let value): append(contentsOf: [1, value ? 1 : 0])

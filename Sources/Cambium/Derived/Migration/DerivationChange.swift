@@ -149,7 +149,7 @@ extension RecordChange {
 
   /// Returns true if records may have other derived values.
   fileprivate func changesValues(of derivation: DerivationSchema) -> Bool {
-    [derivation.referenceNumber, derivation.sourceNumber].contains { number in
+    derivation.fieldNumbers.contains { number in
       guard let field = new.field(number) else { return false }
       if ([field] + new.composites(around: field)).contains(where: { sources[$0.number] != nil }) {
         return true

@@ -8,8 +8,10 @@ struct Aggregate: DerivedColumn {
   let kind: DerivationSchema.Kind
   /// The reference by which the others lead to the owner.
   let link: Link
-  /// The place of the others' column whose values are used; nil for counts.
+  /// The place of the others' column whose values are used; nil for counts and expressions.
   let source: Int?
+  /// The expression whose values are used; nil for counts and columns.
+  let expression: DerivedValue?
   let absentBit: Int?
 
   init?(_ column: Int, of owner: Entity, _ relations: RelationMap?) {
@@ -26,14 +28,20 @@ struct Aggregate: DerivedColumn {
     kind = derivation.kind
     absentBit = owner.layout.absentBit(of: column)
     source = link.source.layout.index(number: derivation.sourceNumber)
+    expression = DerivedValue(field, in: link.source.layout, owner: owner.record.name)
   }
 
   /// The value of an owner that no record leads to.
   var empty: FieldValue { field.isOptional ? .null : field.type.underived }
 
   /// The contribution of a record that leads to owners.
+  ///
+  /// - Throws: `.invalidValue` for an expression without a result, or with one that the field cannot hold; `.corrupt`.
   func contribution(of row: RowReader) throws(StoreError) -> FieldValue {
-    if let source { try row.value(source) } else { .null }
+    if let source { return try row.value(source) }
+    if kind == .count { return .null }
+    guard let expression else { throw row.fault(ofDerived: field) }
+    return try expression.value(of: row)
   }
 }
 
@@ -43,10 +51,10 @@ extension Aggregate {
   /// Computes the value of an owner from all records that lead to it.
   ///
   /// - Complexity: Of counts, two ranks; of others, reads all those records.
-  /// - Throws: `.invalidValue` for a sum that the field cannot hold, `.corrupt`, `.io`.
+  /// - Throws: `.invalidValue` for a sum that the field cannot hold, or an expression without a result; `.corrupt`, `.io`.
   func value(of key: RawSpan, in trees: TreeAccess) throws(StoreError) -> FieldValue {
     let encoder = KeyEncoder()
-    if source == nil { return .integer(Int64(try link.count(to: key, in: trees, encoder))) }
+    if kind == .count { return .integer(Int64(try link.count(to: key, in: trees, encoder))) }
     let related = link.source
     var total = Total()
     var row: [UInt8] = []

@@ -56,7 +56,7 @@ struct DerivationCheck {
 extension DerivationMap {
   /// Computes all derived fields that a row has, but for times, by their places among the columns.
   ///
-  /// - Throws: `.invalidValue` for a sum that its field cannot hold; `.corrupt`, `.io`.
+  /// - Throws: `.invalidValue` for a sum that its field cannot hold, or an expression without a result; `.corrupt`, `.io`.
   func values(
     of row: RowReader, _ entity: Entity, in trees: TreeAccess
   ) throws(StoreError) -> [Int: FieldValue] {

@@ -105,9 +105,12 @@ extension RowLayout {
 struct OwnDerivation: DerivedColumn {
   /// The place among the columns.
   let column: Int
+  let field: FieldSchema
   let kind: DerivationSchema.Kind
   /// The place of the column whose value is used; nil for none.
   let source: Int?
+  /// The expression whose values it has; nil for other kinds.
+  let expression: DerivedValue?
   let absentBit: Int?
 
   fileprivate init?(_ column: Int, of layout: RowLayout) {
@@ -115,7 +118,9 @@ struct OwnDerivation: DerivedColumn {
       derivation.kind != .sequence
     else { return nil }
     self.column = column
+    field = layout.columns[column].field
     kind = derivation.kind
+    expression = DerivedValue(field, in: layout, owner: layout.record.name)
     absentBit = layout.absentBit(of: column)
     source =
       layout.index(number: derivation.sourceNumber)
@@ -123,8 +128,15 @@ struct OwnDerivation: DerivedColumn {
   }
 
   /// The value for a row; nil if that does not follow from it, or the row has no such field.
+  ///
+  /// - Throws: `.invalidValue` for an expression without a result, or with one that the field cannot hold; `.corrupt`.
   func value(of row: RowReader) throws(StoreError) -> FieldValue? {
-    guard let source, isThere(in: row) else { return nil }
+    guard isThere(in: row) else { return nil }
+    if kind == .value {
+      guard let expression else { throw row.fault(ofDerived: field) }
+      return try expression.ownValue(of: row)
+    }
+    guard let source else { return nil }
     switch try row.value(source) {
     case .string(let text): return .string(kind.text(of: text))
     case .array(let elements): return .integer(Int64(elements.count))

@@ -4,6 +4,7 @@ extension RecordWriter {
   /// Returns a row with the values that its derived fields have.
   ///
   /// - Parameter old: The stored row; nil if there is none.
+  /// - Throws: `.invalidValue` for an expression without a result, or with one that its field cannot hold; `.corrupt`, `.io`.
   func derived(
     _ key: RawSpan, _ row: RawSpan, of record: Entity, over old: [UInt8]?,
     _ derivations: DerivationMap
@@ -69,7 +70,8 @@ extension RecordWriter {
   /// - Parameters:
   ///   - old: The row before; empty if there was none.
   ///   - new: The row now; nil if there is none.
-  /// - Throws: `.invalidValue` for a sum that its field cannot hold; `.corrupt`, `.full`, `.io`.
+  /// - Throws: `.invalidValue` for a sum that its field cannot hold, or an expression without a result; `.corrupt`, `.full`,
+  ///   `.io`.
   func feed(
     _ feeds: [DerivationMap.Feed], _ key: RawSpan, from old: [UInt8], to new: RawSpan?,
     of record: Entity

@@ -9,6 +9,7 @@ internal import FoundationEssentials
 ///   Field(name: "sortName", type: .string, indexed: true, derived: .folded("name"))
 ///   Field(name: "bookCount", type: .integer, indexed: true, derived: .count(of: "books"))
 ///   Field(name: "earnings", type: .decimal, derived: .sum(of: "books", "price"))
+///   Field(name: "stockValue", type: .decimal, derived: .sum(of: "books", value: "price * stock"))
 ///   books  // static let books = Inverse("books", of: \Book.author)
 /// }
 /// ```
@@ -27,16 +28,19 @@ public struct Derivation: Hashable, Sendable {
   let relation: String?
   /// The stored name of the field whose values are used: of the related record, or of the record itself.
   let field: String?
+  /// The text of the expression whose values are used, of fields of the related record, or of the record itself.
+  let expression: String?
   /// The sequence that gives the values; nil if they are computed.
   let sequence: SequenceSchema?
 
   fileprivate init(
     _ kind: DerivationSchema.Kind, of relation: String? = nil, _ field: String? = nil,
-    sequence: SequenceSchema? = nil
+    value expression: String? = nil, sequence: SequenceSchema? = nil
   ) {
     self.kind = kind
     self.relation = relation
     self.field = field
+    self.expression = expression
     self.sequence = sequence
   }
 
@@ -79,6 +83,64 @@ public struct Derivation: Hashable, Sendable {
     Derivation(.maximum, of: relation, field)
   }
 
+  /// Sums an expression on the fields of the records that lead to this one; those for which it is null do not count. Of
+  /// integers the field's type is `.integer`, of doubles `.double`, of decimals `.decimal`.
+  ///
+  /// ```swift
+  /// Field(name: "total", type: .decimal, indexed: true, derived: .sum(of: "lines", value: "unitPrice * quantity"))
+  /// ```
+  ///
+  /// A write is refused with `StoreError.invalidValue`, as by `sum(of:_:)`, and if the expression has no result for a record,
+  /// such as a division by zero, or one that the field cannot hold.
+  ///
+  /// - Parameters:
+  ///   - relation: The name of an inverse of the record.
+  ///   - expression: An expression on the stored names of fields of the related record, as of `value(_:)`.
+  /// - Complexity: As `sum(of:_:)`.
+  public static func sum(of relation: String, value expression: String) -> Derivation {
+    Derivation(.sum, of: relation, value: expression)
+  }
+
+  /// The lowest value of an expression on the fields of the records that lead to this one: of numbers or dates. The field is
+  /// optional, and of type `.integer`, `.double`, `.decimal` or `.date`.
+  ///
+  /// - Parameters:
+  ///   - relation: The name of an inverse of the record.
+  ///   - expression: An expression on the stored names of fields of the related record, as of `value(_:)`.
+  /// - Complexity: As `minimum(of:_:)`.
+  public static func minimum(of relation: String, value expression: String) -> Derivation {
+    Derivation(.minimum, of: relation, value: expression)
+  }
+
+  /// The highest value of an expression on the fields of the records that lead to this one, as `minimum(of:value:)`.
+  public static func maximum(of relation: String, value expression: String) -> Derivation {
+    Derivation(.maximum, of: relation, value: expression)
+  }
+
+  /// The value of an expression on other fields of the record.
+  ///
+  /// ```swift
+  /// Field(name: "amount", type: .decimal, indexed: true, derived: .value("unitPrice * quantity * (1 - discount)"))
+  /// Field(name: "year", type: .integer, indexed: true, derived: .value("year(date)"))
+  /// ```
+  ///
+  /// The field's type is that of the values: of any width for integers, `.double` for computations with floats. It is
+  /// optional if the expression may be null; `??` gives it another value then. Decimals are computed exactly, but for
+  /// quotients. A write is refused with `StoreError.invalidValue` if the expression has no result, such as a division by zero or
+  /// an overflow, or none that the field can hold.
+  ///
+  /// The expression has a value for each record that follows from the record alone, on every computer. A model is refused
+  /// with `StoreError.invalidDescription` if it leads over references or inverses, has a query or a reference, or counts
+  /// the characters of strings, which versions of Unicode divide differently.
+  ///
+  /// - Parameter expression: An expression on the stored names of fields that are not derived, as
+  ///   `FieldExpression(parsing:)` reads it: with `+ - * / % ??`, `year(date)` and other parts of dates, `bucket`,
+  ///   `lowercased`, and `length` of lists and data. It may be nested 32 deep.
+  /// - Complexity: As computing the expression, in each write of a record.
+  public static func value(_ expression: String) -> Derivation {
+    Derivation(.value, value: expression)
+  }
+
   /// A string field of the record in lowercase: each letter becomes one. So the string is that of Swift's `lowercased()`,
   /// but “İ” becomes “i”, where Swift adds a dot as a scalar of its own.
   ///
@@ -111,12 +173,17 @@ public struct DerivationSchema: Hashable, Sendable {
   public internal(set) var reference: String?
   /// The stored name of the field whose values are used, of the related record or of its own; nil for counts and times.
   public internal(set) var source: String?
+  /// The expression whose values are used, on the stored names of fields of the related record or of its own; nil if it
+  /// is derived of no expression.
+  public internal(set) var expression: FieldExpression?
   /// The sequence that gives the values; nil if they are computed.
   public internal(set) var sequence: SequenceSchema?
   /// Their numbers; 0 for none, and where they are not known, as in a lock.
   var relatedNumber: UInt32 = 0
   var referenceNumber: UInt32 = 0
   var sourceNumber: UInt32 = 0
+  /// The expression, with the numbers of fields; nil if they are not known.
+  var numberedExpression: ExpressionTree<UInt32>?
 
   /// The function that is computed. The raw value is its number in the format.
   @nonexhaustive public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
@@ -130,12 +197,15 @@ public struct DerivationSchema: Hashable, Sendable {
     case modificationDate
     /// Not computed: a new record gets the next number. See `Generation`.
     case sequence
+    /// The value of an expression on the record's own fields.
+    case value
   }
 
   init(
     _ kind: Kind, related: String? = nil, reference: String? = nil, source: String? = nil,
-    sequence: SequenceSchema? = nil
+    expression: FieldExpression? = nil, sequence: SequenceSchema? = nil
   ) {
+    self.expression = expression
     self.kind = kind
     self.sequence = sequence
     self.related = related
@@ -150,7 +220,12 @@ public struct DerivationSchema: Hashable, Sendable {
   func isSame(as other: DerivationSchema?) -> Bool {
     kind == other?.kind && relatedNumber == other?.relatedNumber
       && referenceNumber == other?.referenceNumber && sourceNumber == other?.sourceNumber
-      && sequence == other?.sequence
+      && numberedExpression == other?.numberedExpression && sequence == other?.sequence
+  }
+
+  /// The numbers of the fields whose values are used, and of the reference.
+  var fieldNumbers: Set<UInt32> {
+    Set([referenceNumber, sourceNumber]).union(numberedExpression?.ownFields ?? [])
   }
 }
 
@@ -172,7 +247,7 @@ extension DerivationSchema: CustomStringConvertible {
   public var description: String {
     if let sequence { return "\(sequence)" }
     let over = related.map { " over \($0).\(reference ?? "")" }
-    let of = over == nil ? source ?? reference : source
+    let of = expression.map { "\($0)" } ?? (over == nil ? source ?? reference : source)
     return "\(kind)" + (over ?? "") + (of.map { " of \($0)" } ?? "")
   }
 }
@@ -187,7 +262,16 @@ extension Derivation {
   func schema(
     of composite: UInt32?, in record: RecordSchema
   ) throws(DescriptionFault) -> DerivationSchema {
+    let expression = try self.expression.map { text throws(DescriptionFault) in
+      try FieldExpression(ofDerived: text)
+    }
     guard let relation else {
+      if let expression {
+        let named = expression.renamed { name in
+          record.field(named: name, seenFrom: composite)?.name ?? name
+        }
+        return DerivationSchema(kind, expression: named)
+      }
       guard let field else { return DerivationSchema(kind, sequence: sequence) }
       guard let source = record.field(named: field, seenFrom: composite) else {
         throw DescriptionFault("it is derived of \(field), which is not there")
@@ -198,7 +282,8 @@ extension Derivation {
     }
     if let inverse = record.inverse(named: relation) {
       return DerivationSchema(
-        kind, related: inverse.related, reference: inverse.reference, source: field)
+        kind, related: inverse.related, reference: inverse.reference, source: field,
+        expression: expression)
     }
     guard let list = record.field(named: relation, seenFrom: composite), case .array = list.type,
       kind == .count
@@ -283,6 +368,9 @@ extension DerivationSchema {
     let field = source.flatMap { owner?.field(named: $0, seenFrom: kind) }
     sourceNumber = field?.number ?? 0
     source = field?.name ?? source
+    expression = expression?.renamed { owner?.field(named: $0, seenFrom: kind)?.name ?? $0 }
+    numberedExpression = expression?.named(
+      by: FieldMapping { owner?.field(named: $0)?.number ?? 0 })
   }
 
   /// Gives it the names that its numbers stand for.
@@ -291,12 +379,16 @@ extension DerivationSchema {
     related = relatedNumber == 0 ? nil : owner?.name ?? ""
     reference = referenceNumber == 0 ? nil : owner?.field(referenceNumber)?.name ?? ""
     source = sourceNumber == 0 ? nil : owner?.field(sourceNumber)?.name ?? ""
+    expression = numberedExpression?.named(by: FieldMapping { owner?.field($0)?.name ?? "" })
   }
 }
 
 extension DerivationSchema {
   /// Makes it one of a lock, which has names alone.
-  mutating func forgetNumbers() { (relatedNumber, referenceNumber, sourceNumber) = (0, 0, 0) }
+  mutating func forgetNumbers() {
+    (relatedNumber, referenceNumber, sourceNumber) = (0, 0, 0)
+    numberedExpression = nil
+  }
 
   /// The declaration, by the names of the record's inverses; nil if it has no such inverse.
   ///
@@ -306,10 +398,12 @@ extension DerivationSchema {
   ) -> Derivation? {
     guard related != nil else {
       let names = [reference, source].map { $0.map { record.name(of: $0, seenFrom: composite) } }
-      return Derivation(kind, of: names[0], names[1], sequence: sequence)
+      let expression = expression?.renamed { record.name(of: $0, seenFrom: composite) }
+      return Derivation(
+        kind, of: names[0], names[1], value: expression.map { "\($0)" }, sequence: sequence)
     }
     let inverse = record.inverses.first { $0.related == related && $0.reference == reference }
-    return inverse.map { Derivation(kind, of: $0.name, source) }
+    return inverse.map { Derivation(kind, of: $0.name, source, value: expression.map { "\($0)" }) }
   }
 }
 

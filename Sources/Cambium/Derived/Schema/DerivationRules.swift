@@ -29,6 +29,9 @@ extension Schema {
     {
       return "it is \(derivation.kind.text), which two records may have, so it cannot be unique"
     }
+    if derivation.expression != nil, !derivation.kind.takesExpression {
+      return "a \(derivation.kind) is of no expression"
+    }
     switch derivation.kind {
     case .lowercased, .uppercased, .folded: return textFault(of: derivation, field, of: record)
     case .modificationDate:
@@ -47,6 +50,9 @@ extension Schema {
         : relationFault(of: derivation, field, to: record)
     case .sum, .minimum, .maximum:
       return relationFault(of: derivation, field, to: record) ?? valueFault(of: derivation, field)
+    case .value:
+      guard derivation.numbers == [0, 0, 0] else { return "it is derived of its expression alone" }
+      return record.valueFault(of: derivation, field)
     }
   }
 
@@ -98,8 +104,14 @@ extension Schema {
   }
 
   private func valueFault(of derivation: DerivationSchema, _ field: FieldSchema) -> String? {
-    guard let related = record(number: derivation.relatedNumber),
-      let source = related.field(derivation.sourceNumber), let type = source.type.scalar
+    let related = record(number: derivation.relatedNumber)
+    if let related, derivation.expression != nil {
+      return derivation.sourceNumber == 0
+        ? related.aggregateFault(of: derivation, field)
+        : "it is derived of a field or of an expression, not of both"
+    }
+    guard let related, let source = related.field(derivation.sourceNumber),
+      let type = source.type.scalar
     else { return "it is derived of a field that is not there, or has no order" }
     let name = "\(related.name).\(source.name)"
     if source.derivation != nil { return "it is derived of \(name), which is derived itself" }
@@ -120,7 +132,7 @@ extension Schema {
 
 extension RecordSchema {
   /// Returns true if a record that has the composites of one field may be without a value of another.
-  fileprivate func canBeNull(_ field: FieldSchema, where other: FieldSchema) -> Bool {
+  func canBeNull(_ field: FieldSchema, where other: FieldSchema) -> Bool {
     let present = composites(other)
     var field = field
     while !field.isOptional {
@@ -133,7 +145,7 @@ extension RecordSchema {
   }
 
   /// Why a field cannot be derived of another field of the record, where that one is; nil if it can.
-  fileprivate func scopeFault(of field: FieldSchema, derivedOf source: FieldSchema) -> String? {
+  func scopeFault(of field: FieldSchema, derivedOf source: FieldSchema) -> String? {
     if let composite = field.composite, kind(composite) == nil {
       return composites(source).contains(composite)
         ? nil : "it is a part of a composite, and \(source.name) is not a part of that one"
@@ -157,6 +169,14 @@ extension DerivationSchema {
 
 extension DerivationSchema.Kind {
   fileprivate var text: String { self == .modificationDate ? "a time" : "a \(self)" }
+
+  /// True of those that may be of an expression in the place of a field.
+  fileprivate var takesExpression: Bool {
+    switch self {
+    case .value, .sum, .minimum, .maximum: true
+    default: false
+    }
+  }
 }
 
 extension ScalarType {

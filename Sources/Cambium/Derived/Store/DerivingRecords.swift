@@ -12,7 +12,7 @@ extension Migrator {
   /// Computes the derived fields of all records of a type, and gives numbers to those that have none, in the order of their keys, in
   /// slices. A run that was interrupted begins with the first again.
   ///
-  /// - Throws: `.invalidValue` for a sum or a number that its field cannot hold; `.migrationCancelled`, `.corrupt`, `.full`, `.io`.
+  /// - Throws: `.invalidValue` for a sum or a number that its field cannot hold, and an expression without a result; `.migrationCancelled`, `.corrupt`, `.full`, `.io`.
   func derive(_ task: MigrationTask.Deriving) throws(StoreError) {
     let entities = try entities(of: task.world)
     guard let record = entities.entity(number: task.record.number),

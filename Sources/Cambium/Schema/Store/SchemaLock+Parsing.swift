@@ -269,6 +269,13 @@ extension LockParser {
     if line.take("over") {
       (derivation.related, derivation.reference) = try path(&line)
     }
+    if line.take("as") {
+      let text = try line.text("an expression")
+      do throws(DescriptionFault) {
+        derivation.expression = try FieldExpression(ofDerived: text)
+      } catch { throw line.fault(error.reason) }
+      return derivation
+    }
     guard line.take("of") else { return derivation }
     let field = try line.text("a field's name")
     if kind == .count { derivation.reference = field } else { derivation.source = field }

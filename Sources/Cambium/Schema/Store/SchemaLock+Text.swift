@@ -102,6 +102,7 @@ extension DerivationSchema {
   fileprivate var lockText: String {
     if let sequence { return "\(sequence)" }
     let over = related.map { " over " + "\($0).\(reference ?? "")".lockName }
+    if let expression { return "\(kind)" + (over ?? "") + " as " + "\(expression)".quoted }
     let of = over == nil ? source ?? reference : source
     return "\(kind)" + (over ?? "") + (of.map { " of " + $0.lockName } ?? "")
   }

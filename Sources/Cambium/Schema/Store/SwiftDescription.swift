@@ -270,7 +270,8 @@ extension Derivation {
   /// Nil for a sequence.
   fileprivate var swift: String? {
     if sequence != nil { return nil }
-    let arguments = [relation.map { "of: \($0.quoted)" }, field?.quoted].compactMap(\.self)
+    let value = expression.map { kind == .value ? $0.quoted : "value: \($0.quoted)" }
+    let arguments = [relation.map { "of: \($0.quoted)" }, field?.quoted, value].compactMap(\.self)
     return ".\(kind)" + (arguments.isEmpty ? "" : "(\(arguments.joined(separator: ", ")))")
   }
 }
