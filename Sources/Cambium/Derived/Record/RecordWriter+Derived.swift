@@ -79,7 +79,8 @@ extension RecordWriter {
     for feed in feeds {
       if let new, !old.isEmpty, try isSame(feed, key, old.rawSpan, new, of: record) { continue }
       let before =
-        old.isEmpty ? Fed() : try Fed(by: try record.row(key: key, row: old.rawSpan), feed)
+        old.isEmpty
+        ? Fed() : try Fed(by: try record.row(key: key, row: old.rawSpan), feed, isOld: true)
       let after =
         if let new { try Fed(by: try record.row(key: key, row: new), feed) } else { Fed() }
       let places = feed.aggregates.indices.filter { place in
@@ -90,18 +91,21 @@ extension RecordWriter {
       for owner in before.owners.union(after.owners).sorted(by: { $0.precedes($1) }) {
         let (had, has) = (before.owners.contains(owner), after.owners.contains(owner))
         if had, has, areSame { continue }
-        try update(owner, feed, had ? before.values : nil, has ? after.values : nil)
+        try update(owner, feed, had ? before : nil, has ? after : nil)
       }
     }
   }
 
-  /// Returns true if two rows of a record lead to the same owners by a list, and contribute the same.
+  /// Returns true if two rows of a record lead to the same owners by a list, and contribute the same. False if that takes an
+  /// expression, which is computed only for owners that there are.
   private func isSame(
     _ feed: DerivationMap.Feed, _ key: RawSpan, _ old: RawSpan, _ new: RawSpan, of record: Entity
   ) throws(StoreError) -> Bool {
     let before = try record.row(key: key, row: old)
     let after = try record.row(key: key, row: new)
-    guard feed.link.isSame(in: before, after) else { return false }
+    guard feed.link.isSame(in: before, after),
+      feed.aggregates.allSatisfy({ $0.expression == nil })
+    else { return false }
     for field in feed.aggregates {
       let value = try field.contribution(of: before)
       if try !value.isSame(as: field.contribution(of: after)) { return false }
@@ -112,21 +116,33 @@ extension RecordWriter {
   /// The owners to which a record leads by one relation, and its contributions.
   private struct Fed {
     var owners: Set<[UInt8]> = []
-    /// In step with the fields of the relation.
+    /// In step with the fields of the relation; empty if there are no owners, so that an expression need not have a result then.
     var values: [FieldValue] = []
+    /// False if an old row has no contributions: an expression may have no result for a row that was written before there
+    /// was such a field, or led to no record that has it. Owners are then computed from all records.
+    var isKnown = true
 
     init() {}
 
-    init(by row: RowReader, _ feed: DerivationMap.Feed) throws(StoreError) {
+    init(
+      by row: RowReader, _ feed: DerivationMap.Feed, isOld: Bool = false
+    ) throws(StoreError) {
       var owners: Set<[UInt8]> = []
       try feed.link.forEachKey(of: row, in: KeyEncoder()) { key in owners.insert(key.array()) }
       self.owners = owners
-      for field in feed.aggregates { values.append(try field.contribution(of: row)) }
+      if owners.isEmpty { return }
+      do throws(StoreError) {
+        for field in feed.aggregates { values.append(try field.contribution(of: row)) }
+      } catch {
+        guard isOld, case .invalidValue = error else { throw error }
+        values = []
+        isKnown = false
+      }
     }
   }
 
   private func update(
-    _ key: [UInt8], _ feed: DerivationMap.Feed, _ had: [FieldValue]?, _ has: [FieldValue]?
+    _ key: [UInt8], _ feed: DerivationMap.Feed, _ had: Fed?, _ has: Fed?
   ) throws(StoreError) {
     let owner = feed.link.destination
     var row: [UInt8] = []
@@ -137,7 +153,10 @@ extension RecordWriter {
     for (place, field) in feed.aggregates.enumerated() where field.isThere(in: reader) {
       let old = try reader.value(field.column)
       let new =
-        if let new = try field.value(after: old, had?[place], has?[place], of: key.rawSpan) {
+        if had?.isKnown ?? true,
+          let new = try field.value(
+            after: old, had?.values[place], has?.values[place], of: key.rawSpan)
+        {
           new
         } else {
           try field.value(of: key.rawSpan, in: .transaction(trees))

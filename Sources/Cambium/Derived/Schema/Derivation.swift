@@ -442,6 +442,10 @@ extension ColumnType {
     case .double: .double(0)
     case .decimal: .decimal(0)
     case .date: .date(.init(timeIntervalSinceReferenceDate: 0))
+    case .boolean: .boolean(false)
+    case .binaryData: .data(Data())
+    case .uuid: .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+    case .url: URL(absolute: "about:blank").map { .url($0) } ?? .null
     default: .null
     }
   }

@@ -69,7 +69,7 @@ extension FieldExpression {
 
 extension FieldValue {
   /// Why an expression that is kept cannot have the constant; nil if it can.
-  fileprivate var faultAsDerived: String? {
+  var faultAsDerived: String? {
     switch self {
     case .array, .composite, .blob: "nothing can be computed of \(self)"
     case .double(let value) where !value.isFinite: "\(self) is no finite number"

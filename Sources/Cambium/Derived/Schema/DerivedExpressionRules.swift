@@ -23,6 +23,7 @@ extension RecordSchema {
     switch expression {
     case .field(let name): return try shape(ofField: name, for: derived)
     case .value(let value):
+      if let fault = value.faultAsDerived { throw DescriptionFault(fault) }
       guard let kind = ComputedKind(value) else { throw expression.fault }
       return ExpressionShape(kind: kind, literal: value, mayBeNull: value == .null)
     case .arithmetic(let one, let operation, let other):
