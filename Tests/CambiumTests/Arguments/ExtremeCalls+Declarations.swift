@@ -64,6 +64,26 @@ extension ExtremeCalls {
         fields { Field(name: "name", type: .date, derived: .maximum(of: text, text)) }
       }
     },
+    "Derivation.sum(of:value:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "name", type: .integer, derived: .sum(of: text, value: text)) }
+      }
+    },
+    "Derivation.minimum(of:value:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "name", type: .date, derived: .minimum(of: text, value: text)) }
+      }
+    },
+    "Derivation.maximum(of:value:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "name", type: .date, derived: .maximum(of: text, value: text)) }
+      }
+    },
+    "Derivation.value(_:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "name", type: .integer, derived: .value(text)) }
+      }
+    },
     "Derivation.lowercased(_:)": { _ in
       for text in Extremes.strings {
         fields { Field(name: "name", type: .string, derived: .lowercased(text)) }

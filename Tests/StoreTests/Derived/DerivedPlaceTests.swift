@@ -19,6 +19,8 @@ import Testing
     case own, ofParent
     /// The records that lead to it.
     case related
+    /// An expression on the fields of the records that lead to it.
+    case computed
   }
 
   private struct Shape: Hashable {
@@ -47,7 +49,12 @@ import Testing
 
   private static func derivation(_ kind: DerivationSchema.Kind, _ source: Source) -> Derivation {
     let text = source == .own ? "text" : "title"
+    let computed = "amount * 2 - 1"
     return switch kind {
+    case .value: .value("length(\(source == .own ? "list" : "labels")) * 10 - 3")
+    case .sum where source == .computed: .sum(of: "bills", value: computed)
+    case .minimum where source == .computed: .minimum(of: "bills", value: computed)
+    case .maximum where source == .computed: .maximum(of: "bills", value: computed)
     case .lowercased: .lowercased(text)
     case .uppercased: .uppercased(text)
     case .folded: .folded(text)
@@ -147,8 +154,9 @@ import Testing
   private static func expected(
     _ kind: DerivationSchema.Kind, _ source: Source, _ shape: Shape, amounts: [Int64?]
   ) -> FieldValue {
-    let known = amounts.compactMap(\.self)
+    let known = amounts.compactMap(\.self).map { source == .computed ? $0 * 2 - 1 : $0 }
     switch kind {
+    case .value: return .integer(Int64(shape.count * 10 - 3))
     case .count: return .integer(Int64(source == .related ? amounts.count : shape.count))
     case .sum: return .integer(known.reduce(0, +))
     case .minimum: return known.min().map { .integer($0) } ?? .null
@@ -166,7 +174,8 @@ import Testing
       case .count: [(kind, .own), (kind, .ofParent), (kind, .related)]
       case .modificationDate: [(kind, .own)]
       case .sequence: []
-      default: [(kind, .related)]
+      case .value: [(kind, .own), (kind, .ofParent)]
+      default: [(kind, .related), (kind, .computed)]
       }
     }
 
@@ -283,7 +292,7 @@ import Testing
       bills[50] = (2, 9)
       try check("others first")
       try store.write { transaction in
-        if source == .related, kind != .count {
+        if [.related, .computed].contains(source), kind != .count {
           for id in bills.keys {
             try transaction.save(
               .of("Bill", id, ["trip": .integer(bills[id]?.trip ?? 0), "amount": .null]))
