@@ -131,6 +131,7 @@ import Testing
       (Case("a + 1", .integer, ["a": .integer(.max)], .null), "is no int64"),
       (Case("a * a", .integer, ["a": .integer(.max)], .null), "is beyond 64 bits"),
       (Case("a * a * a", .integer, ["a": .integer(.max)], .null), "has no result"),
+      (Case("-(a * a * b)", .integer, ["a": .integer(.min), "b": -2], .null), "has no result"),
       (Case("a", .int16, ["a": 40_000], .null), "40000 is no int16"),
       (Case("-a", .uint8, ["a": 1], .null), "-1 is no uint8"),
       (Case("p * p", .decimal, ["p": try decimal(digits)], .null), "or none that is exact"),

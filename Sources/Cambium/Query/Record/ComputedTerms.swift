@@ -138,7 +138,10 @@ extension ComputedTerms {
       return try combined(
         try value(step.one, record), operation, try value(step.other, record), record)
     case .negated:
-      return try value(step.one, record).negated
+      let operand = try value(step.one, record)
+      let result = operand.negated
+      if isStrict, case .null = result, operand.isNumber { throw record.noResult("-(\(operand))") }
+      return result
     case .toDouble:
       guard case .integer(let value) = try value(step.one, record) else { return .null }
       return .double(Double(value))
