@@ -79,15 +79,10 @@ extension RecordWriter {
     for feed in feeds {
       if let new, !old.isEmpty, try isSame(feed, key, old.rawSpan, new, of: record) { continue }
       let before =
-        old.isEmpty
-        ? Fed() : try Fed(by: try record.row(key: key, row: old.rawSpan), feed, isOld: true)
+        old.isEmpty ? Fed() : try Fed(by: try record.row(key: key, row: old.rawSpan), feed)
       let after =
         if let new { try Fed(by: try record.row(key: key, row: new), feed) } else { Fed() }
-      let places = feed.aggregates.indices.filter { place in
-        !before.values.isEmpty && !after.values.isEmpty
-          && before.values[place].isSame(as: after.values[place])
-      }
-      let areSame = places.count == feed.aggregates.count
+      let areSame = before.contributesSame(as: after)
       for owner in before.owners.union(after.owners).sorted(by: { $0.precedes($1) }) {
         let (had, has) = (before.owners.contains(owner), after.owners.contains(owner))
         if had, has, areSame { continue }
@@ -116,28 +111,34 @@ extension RecordWriter {
   /// The owners to which a record leads by one relation, and its contributions.
   private struct Fed {
     var owners: Set<[UInt8]> = []
-    /// In step with the fields of the relation; empty if there are no owners, so that an expression need not have a result then.
-    var values: [FieldValue] = []
-    /// False if an old row has no contributions: an expression may have no result for a row that was written before there
-    /// was such a field, or led to no record that has it. Owners are then computed from all records.
-    var isKnown = true
+    /// In step with the fields of the relation; empty if there are no owners. An expression without a result refuses the write only
+    /// if an owner has the field: one of another kind has not, nor has one that is added later.
+    var contributions: [Result<FieldValue, StoreError>] = []
 
     init() {}
 
-    init(
-      by row: RowReader, _ feed: DerivationMap.Feed, isOld: Bool = false
-    ) throws(StoreError) {
+    init(by row: RowReader, _ feed: DerivationMap.Feed) throws(StoreError) {
       var owners: Set<[UInt8]> = []
       try feed.link.forEachKey(of: row, in: KeyEncoder()) { key in owners.insert(key.array()) }
       self.owners = owners
       if owners.isEmpty { return }
-      do throws(StoreError) {
-        for field in feed.aggregates { values.append(try field.contribution(of: row)) }
-      } catch {
-        guard isOld, case .invalidValue = error else { throw error }
-        values = []
-        isKnown = false
+      for field in feed.aggregates {
+        do throws(StoreError) {
+          contributions.append(.success(try field.contribution(of: row)))
+        } catch {
+          guard case .invalidValue = error else { throw error }
+          contributions.append(.failure(error))
+        }
       }
+    }
+
+    /// Returns true if an owner of both keeps all values.
+    func contributesSame(as other: Fed) -> Bool {
+      contributions.count == other.contributions.count
+        && zip(contributions, other.contributions).allSatisfy { one, other in
+          guard case .success(let one) = one, case .success(let other) = other else { return false }
+          return one.isSame(as: other)
+        }
     }
   }
 
@@ -152,19 +153,35 @@ extension RecordWriter {
     var values: [Int: FieldValue] = [:]
     for (place, field) in feed.aggregates.enumerated() where field.isThere(in: reader) {
       let old = try reader.value(field.column)
-      let new =
-        if had?.isKnown ?? true,
-          let new = try field.value(
-            after: old, had?.values[place], has?.values[place], of: key.rawSpan)
-        {
-          new
-        } else {
-          try field.value(of: key.rawSpan, in: .transaction(trees))
-        }
+      let new = try value(
+        of: field, key, after: old, had?.contributions[place], has?.contributions[place])
       if !new.isSame(as: old) { values[field.column] = new }
     }
     if values.isEmpty { return }
     try replace(key.rawSpan, row, by: try changed(reader, values), of: owner)
+  }
+
+  /// Returns the value of an owner's field after one record has changed: from the value before if that is enough, else from all
+  /// records.
+  ///
+  /// - Parameters:
+  ///   - had: The contribution of the record before, if it led to the owner. One without a result is not in the value before, as
+  ///     a salvage may leave it.
+  ///   - has: Its contribution now, if it leads to the owner.
+  private func value(
+    of field: Aggregate, _ key: [UInt8], after old: FieldValue,
+    _ had: Result<FieldValue, StoreError>?, _ has: Result<FieldValue, StoreError>?
+  ) throws(StoreError) -> FieldValue {
+    let now = try has?.get()
+    var before: FieldValue?
+    var isKnown = true
+    switch had {
+    case .success(let value)?: before = value
+    case .failure?: isKnown = false
+    case nil: break
+    }
+    if isKnown, let new = try field.value(after: old, before, now, of: key.rawSpan) { return new }
+    return try field.value(of: key.rawSpan, in: .transaction(trees))
   }
 
   /// Gives the fields that are derived of a record type, of which none is left, the values that they have without any.

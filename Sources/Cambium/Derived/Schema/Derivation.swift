@@ -90,8 +90,8 @@ public struct Derivation: Hashable, Sendable {
   /// Field(name: "total", type: .decimal, indexed: true, derived: .sum(of: "lines", value: "unitPrice * quantity"))
   /// ```
   ///
-  /// A write is refused with `StoreError.invalidValue`, as by `sum(of:_:)`, and if the expression has no result for a record,
-  /// such as a division by zero, or one that the field cannot hold.
+  /// A write is refused with `StoreError.invalidValue`, as by `sum(of:_:)`, and if the expression has no result, as a division by
+  /// zero, or one that the field cannot hold, for a record that leads to one with the field.
   ///
   /// - Parameters:
   ///   - relation: The name of an inverse of the record.
