@@ -223,6 +223,7 @@ extension RelatedKinds {
       }
       derived["count of \(name)"] = .integer(Int64(notes.count))
       derived["sum of \(name)"] = .integer(Int64(notes.reduce(0, +)))
+      derived["twice of \(name)"] = .integer(Int64(notes.map { 2 * $0 - 1 }.reduce(0, +)))
       derived["least of \(name)"] = notes.min().map { .integer(Int64($0)) } ?? .null
       derived["most of \(name)"] = notes.max().map { .integer(Int64($0)) } ?? .null
       if hasPart {
@@ -325,6 +326,9 @@ extension RelatedKinds {
     return (hasPart ? [bonus] : []) + [
       Field(name: "count of \(name)", type: .integer, indexed: true, derived: .count(of: name)),
       Field(name: "sum of \(name)", type: .integer, derived: .sum(of: name, "note")),
+      Field(
+        name: "twice of \(name)", type: .integer, indexed: true,
+        derived: .sum(of: name, value: "note * 2 - 1")),
       Field(
         name: "least of \(name)", type: .int8, optional: true,
         derived: .minimum(of: name, "note")),

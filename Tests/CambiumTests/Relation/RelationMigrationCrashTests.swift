@@ -21,6 +21,10 @@ import Testing
         if version == 2 {
           Field(name: "count", type: .integer, indexed: true, derived: .count(of: "books"))
           Field(name: "sum", type: .integer, derived: .sum(of: "books", "id"))
+          Field(
+            name: "squares", type: .integer, indexed: true,
+            derived: .sum(of: "books", value: "id * id"))
+          Field(name: "own", type: .integer, derived: .value("id * 10"))
           inverse("books", of: "author", in: "Book")
         }
       },
@@ -56,7 +60,10 @@ import Testing
     let books = (0..<bookCount).filter { author(of: $0) == .integer(id) }
     return .of(
       "Author", id,
-      ["count": .integer(Int64(books.count)), "sum": .integer(books.reduce(0, +))])
+      [
+        "count": .integer(Int64(books.count)), "sum": .integer(books.reduce(0, +)),
+        "squares": .integer(books.map { $0 * $0 }.reduce(0, +)), "own": .integer(id * 10),
+      ])
   }
 
   private static let old: [DynamicRecord] = (0..<bookCount).map { id in

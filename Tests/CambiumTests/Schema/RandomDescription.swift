@@ -80,7 +80,11 @@ enum RandomDescription {
           Field(name: "a", type: column, default: value)
           Field(name: "b", type: .composite { Field(name: "c", type: column, optional: true) })
           Field(name: "s", type: .string)
-          Field(name: "d", type: .string, derived: random.pick([.lowercased("s"), .folded("s")]))
+          Field(
+            name: "d", type: .string,
+            derived: random.pick([
+              .lowercased("s"), .folded("s"), .value("lowercased(s ?? \"none\")"),
+            ]))
           Field(name: "t", type: .date, derived: .modificationDate)
         }
       default: column

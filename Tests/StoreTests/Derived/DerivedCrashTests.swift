@@ -11,6 +11,7 @@ import Testing
     var id: Int
     var count = 0
     var weight = 0
+    var moment = 0
     var heaviest: Int?
     var label: String
     var folded = ""
@@ -21,6 +22,9 @@ import Testing
       Field(primaryKey: true, name: "id", type: .integer)
       Field(name: "count", type: .integer, indexed: true, derived: .count(of: "things"))
       Field(name: "weight", type: .integer, derived: .sum(of: "things", "weight"))
+      Field(
+        name: "moment", type: .integer, indexed: true,
+        derived: .sum(of: "things", value: "weight * (weight - 1)"))
       Field(
         name: "heaviest", type: .integer, optional: true, derived: .maximum(of: "things", "weight"))
       Field(name: "label", type: .string)
@@ -63,12 +67,14 @@ import Testing
     var box: Reference<Box>?
     var crate: Reference<Crate>?
     var weight: Int
+    var grams = 0
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Field(primaryKey: true, name: "id", type: .integer)
       Field(name: "box", type: .reference(to: Box.self), optional: true)
       Field(name: "crate", type: .reference(to: Crate.self), optional: true)
       Field(name: "weight", type: .integer)
+      Field(name: "grams", type: .integer, indexed: true, derived: .value("weight * 1000"))
     }
   }
 
@@ -129,9 +135,11 @@ import Testing
     #expect(
       worlds.map { $0.crates.map(\.nailed) } == [[], [380], [380], [240], [240], [240], [0]])
     for world in worlds {
+      #expect(world.things.allSatisfy { $0.grams == $0.weight * 1000 })
       for box in world.boxes {
         let own = world.things.filter { $0.box == Reference(box.id) }
         #expect(box.weight == own.map(\.weight).reduce(0, +))
+        #expect(box.moment == own.map { $0.weight * ($0.weight - 1) }.reduce(0, +))
         #expect(box.heaviest == own.map(\.weight).max())
         let crate = world.crates.first { $0.id == box.id }
         #expect(crate?.lightest == (crate == nil ? nil : own.map(\.weight).min()))

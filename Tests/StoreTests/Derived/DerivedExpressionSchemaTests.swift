@@ -177,6 +177,38 @@ import Testing
     }
   }
 
+  @Test func `constants of every type are kept, in the schema and in a lock`() throws {
+    let values: [(ScalarType, FieldValue)] = [
+      (.boolean, true), (.int8, -5), (.uint64, .unsigned(.max)), (.double, -2.25),
+      (.double, .double(1e300)), (.double, .double(3)),
+      (.decimal, .decimal(try #require(Decimal(string: "-123.45")))), (.string, "é\"\\\n\u{0}"),
+      (.date, .date(Date(timeIntervalSinceReferenceDate: 0.5))), (.date, .date(.distantPast)),
+      (.binaryData, .data(Data([1, 0]))), (.uuid, "00112233-4455-6677-8899-AABBCCDDEEFF"),
+      (.url, "http://a/b?c"),
+    ]
+    for (type, value) in values {
+      let constant = try #require(value.converted(to: .scalar(type)))
+      let expression = FieldExpression.coalesced(.field("v"), .value(constant))
+      let model = untyped(
+        (
+          "R",
+          description {
+            Field(primaryKey: true, name: "id", type: .integer)
+            Field(name: "v", type: FieldType(type), optional: true)
+            Field(name: "d", type: FieldType(type), derived: .value("\(expression)"))
+          }
+        ))
+      let schema = try model.checked().schema
+      let derivation = try #require(schema.record(named: "R")?.field(named: "d")?.derivation)
+      #expect(derivation.expression == expression)
+      #expect(try Schema(decoding: schema.encoded().rawSpan, version: 1, path: "") == schema)
+      let lock = try SchemaLock(model)
+      #expect(try SchemaLock(parsing: "\(lock)") == lock, "\(lock)")
+      let again = try StoreModel(SchemaLock(parsing: "\(lock)")).checked().schema
+      #expect(again.fingerprint == schema.fingerprint, "\(expression)")
+    }
+  }
+
   @Test func `an expression that cannot be is refused when a store's schema is read`() throws {
     let schema = try Self.whole.checked().schema
     let trees: [ExpressionTree<UInt32>] = [
@@ -218,7 +250,7 @@ import Testing
 
   private static let leaves: [FieldExpression] = [
     .field("id"), .field("name"), .field("nick"), .field("score"), .field("born date"),
-    .field("tags"), .field("price"), .field("missing"), .value(3), .value(.double(0.5)),
+    .field("tags"), .field("price"), .field("missing"), .value(0), .value(3), .value(.double(0.5)),
     .value("2020-01-01T00:00:00Z"), .value("x"), .value(.null), .value(true), .value(.decimal(2)),
   ]
 
@@ -240,9 +272,7 @@ import Testing
     }
   }
 
-  @Test func `an expression that the rules accept can be computed, and has the kind that they say`()
-    throws
-  {
+  private static func record() throws -> RecordSchema {
     let model = untyped(
       (
         "R",
@@ -256,8 +286,13 @@ import Testing
           Field(name: "price", type: .decimal)
         }
       ))
-    let schema = try model.checked().schema
-    let record = try #require(schema.record(named: "R"))
+    return try #require(try model.checked().schema.record(named: "R"))
+  }
+
+  @Test func `an expression that the rules accept can be computed, and has the kind that they say`()
+    throws
+  {
+    let record = try Self.record()
     let layout = try RowLayout(record, version: 1)
     var accepted = 0
     replaying(0..<UInt64(scaled(20_000, debug: 4_000))) { seed in
@@ -273,6 +308,50 @@ import Testing
       #expect(computed.kind == shape.kind, "\(expression)")
     }
     #expect(accepted > 200)
+  }
+
+  @Test func `an expression that the rules do not take for null has a value, or refuses the write`()
+    throws
+  {
+    let schema = try Self.record()
+    let layout = try RowLayout(schema, version: 1)
+    let id = try #require(schema.field(named: "id"))
+    var (found, refused) = (0, 0)
+    replaying(0..<UInt64(scaled(20_000, debug: 4_000))) { seed in
+      var random = SplitMix64(seed: seed)
+      let expression = Self.random(1 + Int(random.next() % 3), &random)
+      let shape: ExpressionShape
+      do throws(DescriptionFault) {
+        shape = try schema.shape(of: expression, for: id)
+      } catch { return }
+      let price = Decimal(Int.random(in: -3...3, using: &random)) / 4
+      let record = DynamicRecord.of(
+        "R", Int64.random(in: -3...3, using: &random),
+        [
+          "name": "Ab", "nick": .null, "score": .float(Float(random.next() % 8) / 4),
+          "born date": .date(Date(timeIntervalSinceReferenceDate: Double(random.next() % 1_000))),
+          "tags": .array(["x"]), "price": .decimal(price),
+        ])
+      let (key, row) = (KeyEncoder(), RowWriter())
+      try record.encode(to: row, key: key, layout: layout)
+      let reader = try RowReader(key: key.key, row: row.row, layout: layout)
+      var terms = ComputedTerms(isStrict: true)
+      let computed = try terms.add(expression, in: layout, nil)
+      let value: ComputedValue
+      do throws(StoreError) {
+        value = try terms.value(computed.step, reader)
+      } catch {
+        guard case .invalidQuery = error else { throw error }
+        refused += 1
+        return
+      }
+      if case .null = value {
+        try agree(shape.mayBeNull, "\(expression) has no value")
+      } else {
+        found += 1
+      }
+    }
+    #expect(found > 200 && refused > 3, "\(found), \(refused)")
   }
 
   @Test func `an expression with parts that are not known refuses the store as newer`() throws {

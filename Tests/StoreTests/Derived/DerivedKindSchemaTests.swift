@@ -146,6 +146,54 @@ import Testing
     #expect(key?.derivation?.description == "folded of Business.desk.city")
   }
 
+  private static let expressions: [(StoreModel, field: String, text: String, lock: String)] = [
+    (
+      model(business: text(.value("lowercased(purpose)"))), "Business.d",
+      "value of lowercased(Business.purpose)", #"value as "lowercased(Business.purpose)""#
+    ),
+    (
+      model(sales: text(.value("lowercased(name)"))), "Business.Sales.d",
+      "value of lowercased(Business.Sales.name)", #"value as "lowercased(Business.Sales.name)""#
+    ),
+    (
+      model(sales: text(.value("desk.city ?? purpose"))), "Business.Sales.d",
+      "value of (Business.desk.city ?? Business.purpose)",
+      #"value as "(Business.desk.city ?? Business.purpose)""#
+    ),
+    (
+      model(sales: integer(.value("target * id"))), "Business.Sales.d",
+      "value of (Business.Sales.target * id)", #"value as "(Business.Sales.target * id)""#
+    ),
+    (
+      model(integer(.value("length(Business.tags) ?? 0"))), "d",
+      "value of (length(Business.tags) ?? 0)", #"value as "(length(Business.tags) ?? 0)""#
+    ),
+    (
+      model(client: integer(.sum(of: "paid", value: "Sales.target * id"))), "d",
+      "sum over Trip.Business.payer of (Business.Sales.target * id)",
+      #"sum over Trip.Business.payer as "(Business.Sales.target * id)""#
+    ),
+    (
+      model(personal: integer(.sum(of: "bills", value: "-amount"))), "Personal.d",
+      "sum over Bill.trip of -(amount)", #"sum over Bill.trip as "-(amount)""#
+    ),
+  ]
+
+  @Test func `names in expressions of kinds are found likewise, and are in locks`() throws {
+    for (model, field, text, line) in Self.expressions {
+      let schema = try model.checked().schema
+      let found = schema.records.compactMap { $0.field(named: field)?.derivation }
+      #expect(found.map(\.description) == [text])
+      #expect(try Schema(decoding: schema.encoded().rawSpan, version: 1, path: "") == schema)
+      let lock = try SchemaLock(model)
+      #expect("\(lock)".contains("derived \(line)\n"), "\(lock)")
+      #expect(try SchemaLock(parsing: "\(lock)") == lock)
+      let again = try StoreModel(SchemaLock(parsing: "\(lock)")).checked().schema
+      #expect(again.fingerprint == schema.fingerprint, "\(text)")
+      #expect(again.differences(to: schema) == [], "\(text)")
+    }
+  }
+
   @Test func `a lock and the Swift form have derivations of kinds`() throws {
     for (model, field, text) in Self.found {
       let lock = try SchemaLock(model)
@@ -212,6 +260,26 @@ import Testing
     (
       "Trip", "it is derived of Business.desk.cityKey, which is derived itself",
       model(sales: text(.folded("desk.cityKey"), optional: true))
+    ),
+    (
+      "Trip", "it is derived of mood, which is not there",
+      model(business: text(.value("lowercased(mood)"), optional: true))
+    ),
+    (
+      "Trip", "it is derived of Personal.mood, which only records of another kind have",
+      model(business: text(.value("Personal.mood"), optional: true))
+    ),
+    (
+      "Trip", "Business.Sales.target may be nil, so it is optional too",
+      model(business: integer(.value("Sales.target")))
+    ),
+    (
+      "Trip", "it is derived of Business.desk.cityKey, which is derived itself",
+      model(sales: text(.value("desk.cityKey"), optional: true))
+    ),
+    (
+      "Client", "it is derived of target, which is not there",
+      model(client: integer(.sum(of: "trips", value: "target * 2")))
     ),
     (
       "Client", "it is derived of a field that is not there, or has no order",

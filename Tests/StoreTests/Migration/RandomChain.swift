@@ -215,7 +215,7 @@ extension RandomChain {
     }
     guard let source = sources.randomElement(using: &random) else { return }
     let number = identity()
-    let kind = random.pick([DerivationSchema.Kind.lowercased, .uppercased, .folded])
+    let kind = random.pick([DerivationSchema.Kind.lowercased, .uppercased, .folded, .value])
     let field = FieldState(
       identity: number, name: "f\(number)", type: .string, isOptional: true,
       isIndexed: random.next() % 2 == 0, derivation: kind, source: source.identity)
@@ -249,7 +249,9 @@ extension RandomChain {
     let isReshaped = record.reshaped.contains(number)
     if record.fields[place].derivation != nil, random.next() % 2 == 0 {
       // Computed in another way, or not any more.
-      record.fields[place].derivation = random.pick([nil, .lowercased, .uppercased, .folded])
+      record.fields[place].derivation = random.pick([
+        nil, .lowercased, .uppercased, .folded, .value,
+      ])
       if record.fields[place].derivation == nil { record.fields[place].source = nil }
       return
     }
@@ -442,6 +444,7 @@ extension RandomChain.FieldState {
     return switch derivation {
     case .lowercased: .lowercased(source)
     case .uppercased: .uppercased(source)
+    case .value: .value("lowercased(\(source.asPath)) ?? \"none\"")
     default: .folded(source)
     }
   }
@@ -507,10 +510,15 @@ extension RandomChain {
       if let root = version.root(of: next).fields.first { changed[root.identity] = key }
       for field in version.line(from: next).flatMap(\.fields) {
         guard let derivation = field.derivation else { continue }
+        let source = field.source.flatMap { changed[$0] }
         changed[field.identity] =
-          if case .string(let text)? = field.source.flatMap({ changed[$0] }) {
-            .string(derivation.text(of: text))
-          } else { .null }
+          switch (derivation, source) {
+          case (.value, .string(let text)?):
+            .string(DerivationSchema.Kind.lowercased.text(of: text))
+          case (.value, _): "none"
+          case (_, .string(let text)?): .string(derivation.text(of: text))
+          default: .null
+          }
       }
       (state, values) = (next, changed)
     }

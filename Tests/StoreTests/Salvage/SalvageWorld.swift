@@ -9,6 +9,7 @@ struct Clerk: Record, Equatable, Identifiable {
   var id: Int
   var name: String
   var saleCount = 0
+  var saleSum = 0
 
   static let sales = Inverse("sales", of: \Sale.clerk, deleteRule: .deny)
 
@@ -16,6 +17,9 @@ struct Clerk: Record, Equatable, Identifiable {
     Field(primaryKey: true, name: "id", type: .integer)
     Field(name: "name", type: .string, unique: true)
     Field(name: "saleCount", type: .integer, derived: .count(of: "sales"))
+    Field(
+      name: "saleSum", type: .integer, indexed: true,
+      derived: .sum(of: "sales", value: "id * 2 + 1"))
     sales
   }
 }
@@ -84,9 +88,11 @@ struct SalvageWorld {
         text: "sale \(number) of \(String(repeating: "x", count: number % 90))")
     }
     clerks = (0..<clerkCount).map { number in
-      Clerk(
+      let sales = stride(from: number, to: count, by: clerkCount)
+      return Clerk(
         id: number, name: "clerk \(number)",
-        saleCount: count / clerkCount + (number < count % clerkCount ? 1 : 0))
+        saleCount: count / clerkCount + (number < count % clerkCount ? 1 : 0),
+        saleSum: sales.map { $0 * 2 + 1 }.reduce(0, +))
     }
     stamps = (0..<count / 2).map { Stamp(id: id(), name: "stamp \($0)") }
     tickets = (0..<count / 2).map { Ticket(id: id(), name: "ticket \($0)") }
@@ -248,11 +254,13 @@ extension SalvageWorld {
       }
       #expect(report.records[name] == keys.count, sourceLocation: sourceLocation)
     }
-    // The counts are of what there is.
-    let counted = Dictionary(grouping: found.1, by: \.clerk).mapValues(\.count)
+    // The counts and sums are of what there is.
+    let salesOfClerks = Dictionary(grouping: found.1, by: \.clerk)
     let clerks = clerks.map { clerk in
       var clerk = clerk
-      clerk.saleCount = counted[Reference(clerk.id)] ?? 0
+      let sales = salesOfClerks[Reference(clerk.id)] ?? []
+      clerk.saleCount = sales.count
+      clerk.saleSum = sales.map { $0.id * 2 + 1 }.reduce(0, +)
       return clerk
     }
     try expect(found.0, clerks, of: "Clerk") { $0.id }
