@@ -35,11 +35,12 @@ public struct RandomRecords: Sendable {
   /// Writes `count` records of each type, in one transaction; those that references lead to first. Checked references lead
   /// to records that it has written, lists to as many as their bounds say.
   ///
-  /// A record that would have the key or a unique value of another, or finds no record to lead to, is made again, up to
-  /// 10,000 times. Of an inverse's bounds, only the upper one is kept.
+  /// A record that would have the key or a unique value of another, finds no record to lead to, or has values of which a derived
+  /// field cannot be computed, is made again, up to 10,000 times. Of an inverse's bounds, only the upper one is kept.
   ///
   /// - Throws: as `PersistentStore.write`; `RecordShortage` if there are not enough different keys, unique values or
-  ///   destinations, or if records need each other in a ring, so that none of them can be the first: nothing is written then.
+  ///   destinations, if no values were drawn of which derived fields can be computed, or if records need each other in a
+  ///   ring, so that none of them can be the first: nothing is written then.
   public mutating func fill(_ store: PersistentStore, count: Int) throws {
     written = WrittenRecords(store.schema)
     defer { (written, ownKey, lack) = (nil, nil, nil) }
@@ -68,7 +69,7 @@ public struct RandomRecords: Sendable {
         reason = try writeOnce(schema, in: &transaction)
         switch reason {
         case nil, .ring?: return reason
-        case .key?, .uniqueValue?, .destination?: continue
+        case .key?, .uniqueValue?, .derivedValue?, .destination?: continue
         }
       }
     }
@@ -121,7 +122,8 @@ public struct RandomRecords: Sendable {
     return written.has(key, schema)
   }
 
-  /// - Returns: The constraint for which another record has its value; nil if it was written.
+  /// - Returns: The constraint for which another record has its value, or the field that cannot be computed; nil if it was
+  ///   written.
   private func save(
     _ record: DynamicRecord, in transaction: inout WriteTransaction
   ) throws -> RecordShortage.Reason? {
@@ -129,6 +131,10 @@ public struct RandomRecords: Sendable {
       try transaction.save(record)
     } catch .uniqueConflict(_, let constraint, _) {
       return .uniqueValue(constraint: constraint)
+    } catch .invalidValue(let owner, let field?, let reason)
+      where written?.isDerived(field, of: owner) ?? false
+    {
+      return .derivedValue(field: "\(owner).\(field)", reason: reason)
     }
     return nil
   }
@@ -162,6 +168,11 @@ private struct WrittenRecords {
   /// - Parameter key: Its parts.
   func has(_ key: [FieldValue], _ schema: RecordSchema) -> Bool {
     known[schema.name]?.contains(key) ?? false
+  }
+
+  /// Returns true for a field whose values the store computes.
+  func isDerived(_ field: String, of record: String) -> Bool {
+    schema.record(named: record)?.field(named: field)?.derivation != nil
   }
 
   mutating func beginCounting() { counted.removeAll(keepingCapacity: true) }

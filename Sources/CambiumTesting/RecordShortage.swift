@@ -21,6 +21,8 @@ public struct RecordShortage: Error, Hashable, Sendable, CustomStringConvertible
     case key(fields: [String])
     /// Other records have the values that were drawn for a unique constraint.
     case uniqueValue(constraint: String)
+    /// A derived field cannot be computed of the values that were drawn, such as a sum that overflows.
+    case derivedValue(field: String, reason: String)
     /// A reference must lead to a record, and there is none, or none to which another may lead.
     case destination(reference: String, destination: String)
     /// A reference must lead to a record that leads back, so neither can be first.
@@ -41,6 +43,8 @@ extension RecordShortage.Reason {
     case .uniqueValue(let constraint):
       "other records have all values of the unique \(constraint) that were drawn. Ask for fewer records, or draw from more"
         + " values in `values`."
+    case .derivedValue(let field, let reason):
+      "\(field) cannot be computed of the values that were drawn: \(reason). Draw others in `values`."
     case .destination(let reference, let destination):
       "\(reference) must lead to more records \(destination) than there are, or to which another may lead. Ask for fewer"
         + " records."

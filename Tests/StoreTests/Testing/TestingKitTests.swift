@@ -252,6 +252,49 @@ import Testing
     try store.close()
   }
 
+  /// A store of orders with lines, of which an order is the sum of `expression`.
+  private static func orders(_ expression: String) throws -> PersistentStore {
+    try PersistentStore(
+      inMemory: StoreModel(
+        version: 1,
+        untyped: [
+          RemovedRecord("Order") { _ in
+            Field(primaryKey: true, name: "id", type: .integer)
+            Field(name: "sum", type: .integer, derived: .sum(of: "lines", value: expression))
+            inverse("lines", of: "order", in: "Line")
+          },
+          RemovedRecord("Line") { _ in
+            Field(primaryKey: true, name: "id", type: .integer)
+            Field(name: "order", type: .reference(to: "Order"))
+            Field(name: "a", type: .integer)
+            Field(name: "b", type: .integer)
+            Field(name: "product", type: .integer, derived: .value("a * b"))
+          },
+        ]))
+  }
+
+  @Test func `values of which a derived field cannot be computed are drawn again, T3`() throws {
+    let store = try Self.orders("a / b - 1")
+    var random = RandomRecords(seed: 9)
+    try random.fill(store, count: 200)
+    #expect(try store.count(record: "Line") == 200)
+    try store.close()
+    let never = try Self.orders("a / (b - b)")
+    random.values = ["Line.a": { _ in 1 }, "Line.b": { _ in 2 }]
+    do {
+      try random.fill(never, count: 1)
+      Issue.record("a line was made")
+    } catch {
+      let shortage = try #require(error as? RecordShortage)
+      guard case .derivedValue("Order.sum", let reason) = shortage.reason else {
+        Issue.record("\(shortage)")
+        return
+      }
+      #expect(reason.contains("1 / 0 has no result") && "\(shortage)".contains("Order.sum"))
+    }
+    try never.close()
+  }
+
   @Test func `relations that cannot be are an error that names them, T3`() throws {
     func shortage(_ team: FieldType, _ player: FieldType) -> RecordShortage.Reason? {
       var check = MigrationCheck(
