@@ -37,9 +37,9 @@ public struct QueryExplanation: Hashable, Sendable {
   }
 
   public struct Actual: Hashable, Sendable {
-    /// The number of entries read, of all trees.
+    /// The number of entries read, of all trees, those of related records included.
     public let entryCount: Int
-    /// The number of rows read.
+    /// The number of rows read, those of related records included.
     public let rowCount: Int
     public let resultCount: Int
   }
@@ -79,7 +79,9 @@ extension String {
 extension QueryRunner {
   /// - Throws: as `find`.
   func explain(_ query: FieldQuery, running: Bool) throws(StoreError) -> QueryExplanation {
-    let planner = planner()
+    let reads = RelatedReads()
+    var planner = planner()
+    planner.reader.reads = reads
     let (planned, candidates) = try planner.candidates(query, for: .records)
     let plan = try planner.finish(planner.cheapest(of: candidates), planned)
     let chosen = text(of: plan.access)
@@ -100,7 +102,8 @@ extension QueryRunner {
       let found = try FoundRecords(plan, query, of: record, in: trees)
       while try found.next() {}
       actual = unsafe .init(
-        entryCount: found.entryCount, rowCount: found.rowCount, resultCount: found.resultCount)
+        entryCount: found.entryCount + reads.entryCount,
+        rowCount: found.rowCount + reads.rowCount, resultCount: found.resultCount)
     }
     return QueryExplanation(
       record: record.record.name, access: chosen, condition: plan.unsaid,

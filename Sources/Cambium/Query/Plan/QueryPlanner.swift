@@ -4,7 +4,7 @@
 /// at any moment, so there are no statistics to keep.
 struct QueryPlanner {
   let record: Entity
-  let reader: RecordReader
+  var reader: RecordReader
   let encoder: KeyEncoder
   /// The way in which conditions across relations are decided; nil for the cheaper one of each.
   var relatedWay: RelatedPlan.Way?

@@ -16,6 +16,8 @@ struct QueriedValues {
   init(_ reader: RecordReader) {
     self.reader = reader
     self.reader.queryDepth += 1
+    // These queries have explanations of their own.
+    self.reader.reads = nil
   }
 
   /// Returns a condition with the values of the queries in it in place of the queries.

@@ -22,9 +22,7 @@ extension QueryAccess {
             entries, index.layout, nil, FoundRow(of: record, in: trees, meter), record.layout,
             wantedCount: 0)), record, &entryCount)
     case .related(let keys):
-      let found = try keys.found()
-      unsafe entryCount += keys.entryCount
-      return found
+      return try keys.found()
     case .union(let sets):
       var all = SortedKeys(of: record.record.name)
       for set in sets {

@@ -9,6 +9,8 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
   let estimate: Int
   /// About how long it takes to find them, in nanoseconds.
   let cost: Double
+  /// About the share of the related records that meet the condition.
+  let metShare: Double
   private let side: RelationSide
   private let record: Entity
   /// The number of related records that are to be found for a key.
@@ -18,8 +20,6 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
   private let reader: RecordReader
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var keys: SortedKeys?
-  /// The number of entries that were read.
-  @exclusivity(unchecked) private(set) var entryCount = 0
 
   /// - Parameters:
   ///   - condition: A condition on the related records.
@@ -40,6 +40,8 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
       query, for: side.isInverse ? .recordsInAnyOrder : .keysInAnyOrder)
     let found = Double(plan.estimate) * (plan.isExact ? 1 : QueryCost.keptShare)
     let trees = reader.trees
+    let relatedCount = Double(try trees.estimatedCount(in: side.other.rows))
+    metShare = min(1, found / max(1, relatedCount))
     let count: Double
     if side.isInverse {
       count = min(found, Double(try trees.estimatedCount(in: record.rows)))
@@ -82,7 +84,7 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
     } else {
       try add(sourcesOf: related, to: &all)
     }
-    unsafe entryCount += related.entryCount
+    reader.reads?.note(entries: related.entryCount, rows: related.rowCount)
     all.sort()
     let keys = try met(all)
     unsafe self.keys = keys
@@ -114,17 +116,17 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
     }
     destinations.sort()
     var keys = all
-    var count = 0
-    let meter = reader.meter
-    try meter?.use(try side.link.rowsRead(in: reader.trees))
+    let (meter, reads) = (reader.meter, reader.reads)
+    let rowsRead = try side.link.rowsRead(in: reader.trees)
+    try meter?.use(rowsRead)
+    reads?.note(rows: rowsRead)
     _ = try side.link.forEachSource(toEach: destinations, in: reader.trees) {
       (_, source) throws(StoreError) in
       try keys.add(source, keyLength: source.byteCount)
       try meter?.use()
-      count += 1
+      reads?.note(entries: 1)
       return true
     }
-    unsafe entryCount += count
     all = keys
   }
 

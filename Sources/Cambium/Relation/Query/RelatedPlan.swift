@@ -19,9 +19,9 @@ final class RelatedPlan {
         + " \(Self.microseconds(instead)) to look up \(keys.name) of each")
   }
 
-  fileprivate func addLookUp(_ keys: RelatedKeys, cost: Double) {
+  fileprivate func addLookUp(_ keys: RelatedKeys, _ way: RelatedLookUp, cost: Double) {
     explanation.append(
-      "looking up \(keys.name) of each, about \(Self.microseconds(cost)) µs instead of"
+      "looking up \(keys.name) of each\(way.text), about \(Self.microseconds(cost)) µs instead of"
         + " \(Self.microseconds(keys.cost)) \(keys.explanation)")
   }
 
@@ -44,8 +44,8 @@ extension QueryPlanner {
     let decided = readCount(of: best, planned, share)
     let conjuncts = Set(planned.condition.conjuncts)
     for term in terms.list {
-      guard let keys = try relatedKeys(term) else { continue }
-      let lookUp = best.cost + decided * (try lookUpCost(term))
+      guard let keys = try relatedKeys(term), let way = try lookUp(term, keys) else { continue }
+      let lookUp = best.cost + decided * way.cost
       let isConjunct = conjuncts.contains(term)
       let filtered = best.cost + decided * QueryCost.sortedEntry
       let first =
@@ -55,7 +55,7 @@ extension QueryPlanner {
       if isFirst {
         plan.add(keys, term, instead: lookUp)
       } else {
-        plan.addLookUp(keys, cost: lookUp)
+        plan.addLookUp(keys, way, cost: lookUp)
       }
     }
     return plan
@@ -75,14 +75,20 @@ extension QueryPlanner {
     }
   }
 
-  /// Returns about how long it takes to decide a term for one record, in nanoseconds.
-  private func lookUpCost(_ term: FieldCondition) throws(StoreError) -> Double {
+  /// Returns how a term across a relation is decided for one record by looking up its related ones; nil for another term.
+  private func lookUp(
+    _ term: FieldCondition, _ keys: RelatedKeys
+  ) throws(StoreError) -> RelatedLookUp? {
     switch term {
-    case .any(let relation, _), .computed(.count(let relation, where: _), _, _):
-      let side = try reader.entities.relation(relation, of: record)
-      let perRecord = try side.link.entriesPerRecord(isInverse: side.isInverse, in: trees)
-      return (side.isInverse ? QueryCost.seek : 0) + perRecord * QueryCost.lookup
-    default: return 0
+    case .any(let relation, let condition):
+      try RelatedLookUp(
+        of: try reader.entities.relation(relation, of: record), hasCondition: condition != .and([]),
+        endsAt: keys.metShare, in: trees)
+    case .computed(.count(let relation, let condition), _, _):
+      try RelatedLookUp(
+        of: try reader.entities.relation(relation, of: record), hasCondition: condition != .and([]),
+        endsAt: nil, in: trees)
+    default: nil
     }
   }
 

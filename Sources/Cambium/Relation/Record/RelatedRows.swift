@@ -34,6 +34,9 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
   private let condition: RowCondition?
   private let trees: TreeAccess
   private let meter: QueryMeter?
+  private let reads: RelatedReads?
+  /// True if an entry of the index is enough to know that a record exists: of the other end, or of a checked reference.
+  private let isSure: Bool
   private let encoder = KeyEncoder()
   // One owner on one thread uses them, so accesses cannot overlap.
   /// The key that was looked up last, and its row.
@@ -49,6 +52,7 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
   ) throws(StoreError) {
     let reader = scope.reader
     meter = reader.meter
+    reads = reader.reads
     unsafe known = KnownResults(in: scope)
     let side = try reader.entities.relation(relation, of: record)
     link = side.link
@@ -58,18 +62,53 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
       condition == .and([])
       ? nil : try RowCondition(condition, in: other.layout, scope.nested)
     trees = reader.trees
+    isSure =
+      self.condition == nil && (side.isInverse || side.link.isChecked && !reader.trees.isChanging)
   }
 
   /// Returns true if one of the records that one leads to meets the condition.
+  ///
+  /// - Complexity: A seek in the index of the reference without a condition; otherwise also a lookup for each related record
+  ///   up to the first that meets it.
   func holds(for record: RowReader) throws(StoreError) -> Bool {
     if let result = unsafe known?.result(for: record.key) { return result }
+    let isFound = isSure ? try hasAny(of: record) : try hasOneThatMeets(of: record)
+    unsafe known?.insert(isFound, for: record.key)
+    return isFound
+  }
+
+  /// Returns true if one leads to any record, without reading its row.
+  private func hasAny(of record: RowReader) throws(StoreError) -> Bool {
+    var isFound = false
+    if isInverse {
+      try noteRowsRead()
+      try link.forEachSource(to: record.key, in: trees, encoder) { _ in
+        isFound = true
+        return false
+      }
+      try meter?.use()
+      reads?.note(entries: isFound ? 1 : 0)
+    } else {
+      try link.forEachKey(of: record, in: encoder) { _ in isFound = true }
+    }
+    return isFound
+  }
+
+  private func hasOneThatMeets(of record: RowReader) throws(StoreError) -> Bool {
     var isFound = false
     try forEach(of: record) { _ in
       isFound = true
       return false
     }
-    unsafe known?.insert(isFound, for: record.key)
     return isFound
+  }
+
+  /// Notes the rows that are read to find the records of the other end without an index.
+  private func noteRowsRead() throws(StoreError) {
+    if meter == nil, reads == nil { return }
+    let count = try link.rowsRead(in: trees)
+    try meter?.use(count)
+    reads?.note(rows: count)
   }
 
   /// Calls `body` with each record that one leads to and that meets the condition, until it returns false.
@@ -79,10 +118,11 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
     of record: RowReader, _ body: (RowReader) throws(StoreError) -> Bool
   ) throws(StoreError) {
     if isInverse {
-      try meter?.use(try link.rowsRead(in: trees))
+      try noteRowsRead()
       return try link.forEachSource(to: record.key, in: trees, encoder) {
         key throws(StoreError) in
-        try look(up: key, body)
+        reads?.note(entries: 1)
+        return try look(up: key, body)
       }
     }
     var goesOn = true
@@ -115,6 +155,7 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
   ) throws(StoreError) -> Bool {
     try meter?.use()
     if !isLast(key) || trees.isChanging {
+      reads?.note(rows: 1)
       unsafe lastKey.assign(key)
       unsafe isThere = try trees.copyValue(of: key, in: other.rows, to: &row)
       if !isInverse, link.kind != nil, unsafe isThere == true {

@@ -368,6 +368,15 @@ extension Link {
     }
   }
 
+  /// The way in which the records that lead to one are found, for people.
+  var wayBackText: String {
+    switch way {
+    case .prefix(_, let index?, _), .exact(_, let index?, _): "by index \(index.schema.name)"
+    case .prefix, .exact: "by its rows"
+    case .rows: "among all rows"
+    }
+  }
+
   /// The tree of the reverse index; nil if all rows have to be read.
   private var tree: TreeSlot? {
     switch way {

@@ -1,0 +1,130 @@
+import TestSupport
+import Testing
+
+@testable import Cambium
+@testable import InternalTestSupport
+
+/// Conditions across relations that are decided by looking up related records: how much is read for them.
+@Suite struct RelatedLookUpTests {
+  private static let poetCount = 40
+  private static let poemCount = 100
+
+  /// A store of poets, of whom every fourth has no poems.
+  private func store() throws -> PersistentStore {
+    let store = try PersistentStore(inMemory: .library)
+    try store.write { transaction in
+      for poet in 0..<Self.poetCount {
+        try transaction.save(Poet(id: "p\(poet)", name: "P\(poet)"))
+        if poet % 4 == 0 { continue }
+        for number in 0..<Self.poemCount {
+          let id = poet * Self.poemCount + number
+          try transaction.save(
+            Poem(
+              id: id, name: "t", year: number % 10, poet: Reference("p\(poet)"),
+              sequel: number % 10 == 0 ? Reference(id + 1) : nil))
+        }
+      }
+    }
+    return store
+  }
+
+  @Test func `any and none of an inverse read an entry of its index for each record`() throws {
+    let store = try store()
+    for (query, count) in [
+      (Poet.where(.none(Poet.poems)), 10), (Poet.where(.any(Poet.poems)), 30),
+      (Poet.where { $0[Poet.poems].count() > 0 }, 30),
+    ] as [(Query<Poet>, Int)] {
+      let plan = try store.explain(query, running: true)
+      let actual = try #require(plan.actual)
+      #expect(actual.resultCount == count)
+      #expect(actual.rowCount == Self.poetCount, "\(plan)")
+      #expect(actual.entryCount == Self.poetCount + 30, "\(plan)")
+      #expect(
+        plan.related.first?.hasPrefix("looking up Poet.poems of each by index poet, about") == true,
+        "\(plan)")
+    }
+  }
+
+  @Test func `any of an inverse ends at the first record that meets its condition`() throws {
+    let plan = try store().explain(Poet.where(.any(Poet.poems, \.year < 5)), running: true)
+    let actual = try #require(plan.actual)
+    #expect(actual.resultCount == 30)
+    #expect(actual.rowCount == Self.poetCount + 30, "\(plan)")
+    #expect(actual.entryCount == Self.poetCount + 30, "\(plan)")
+  }
+
+  @Test func `a checked reference says that its record exists without reading it`() throws {
+    let condition = Condition<Poem>(try FieldCondition(parsing: "sequel.any()"))
+    let plan = try store().explain(Poem.where(condition), running: true)
+    let actual = try #require(plan.actual)
+    #expect(actual.resultCount == 300)
+    #expect(actual.rowCount == 30 * Self.poemCount, "\(plan)")
+  }
+
+  @Test func `related records that are found first are counted as read`() throws {
+    let store = try store()
+    let plan = try store.explain(Poem.where { $0.poet.name == "P1" }, running: true)
+    #expect(plan.access == "keys of Poem.poet")
+    let actual = try #require(plan.actual)
+    #expect(actual.resultCount == Self.poemCount)
+    // One entry of the index of names, and those of the index of poets.
+    #expect(actual.entryCount == 1 + Self.poemCount, "\(plan)")
+  }
+
+  @Test(arguments: 0..<4)
+  func `results are those of arrays, however many records lead to one`(shard: Int) {
+    replaying(Seeds.range(scaled(60, debug: 6), shard: 210 + shard)) { seed in
+      var choices = LibraryChoices(seed: seed)
+      let store = try PersistentStore(inMemory: .library)
+      let poets = (0..<choices.one(of: [1, 5, 30])).map { Poet(id: "p\($0)", name: "n") }
+      var poems: [Poem] = []
+      let most = choices.one(of: [1, 4, 40])
+      for poet in poets {
+        for _ in 0..<choices.number(most + 1) {
+          poems.append(
+            Poem(
+              id: poems.count, name: "t", year: choices.number(20), poet: Reference(poet.id)))
+        }
+      }
+      try store.write { transaction in
+        try transaction.save(contentsOf: poets)
+        try transaction.save(contentsOf: poems)
+      }
+      try Self.compare({ try store.fetch($0) }, poets, poems, &choices)
+      let left = poems.filter { _ in !choices.chance(3) }
+      try store.write { transaction in
+        for poem in poems where !left.contains(poem) {
+          try transaction.delete(Poem.self, key: poem.id)
+        }
+        try Self.compare({ try transaction.fetch($0) }, poets, left, &choices)
+      }
+      try Self.compare({ try store.fetch($0) }, poets, left, &choices)
+      try store.expectSound()
+    }
+  }
+
+  private static func compare(
+    _ fetch: (Query<Poet>) throws -> [Poet], _ poets: [Poet], _ poems: [Poem],
+    _ choices: inout LibraryChoices
+  ) throws {
+    let years = (0..<4).map { _ in choices.number(21) }
+    func written(by poet: Poet) -> [Poem] { poems.filter { $0.poet.id == poet.id } }
+    func check(_ condition: Condition<Poet>, _ isMet: (Poet) -> Bool) throws {
+      let expected = poets.filter(isMet).map(\.id).sorted()
+      let found = try fetch(Poet.where(condition)).map(\.id)
+      try agree(found == expected, "\(found) and not \(expected) of \(condition)")
+      let few = try fetch(Poet.where(condition).limit(3)).map(\.id)
+      try agree(few == Array(expected.prefix(3)), "\(few), the first of \(condition)")
+    }
+    try check(.any(Poet.poems)) { !written(by: $0).isEmpty }
+    try check(.none(Poet.poems)) { written(by: $0).isEmpty }
+    for year in years {
+      try check(.any(Poet.poems, \.year < year)) { written(by: $0).contains { $0.year < year } }
+      try check(.none(Poet.poems, \.year < year)) { !written(by: $0).contains { $0.year < year } }
+      try check(.all(Poet.poems, \.year < year)) { written(by: $0).allSatisfy { $0.year < year } }
+      try check(.none(Poet.poems) || .any(Poet.poems, \.year == year)) {
+        written(by: $0).isEmpty || written(by: $0).contains { $0.year == year }
+      }
+    }
+  }
+}
