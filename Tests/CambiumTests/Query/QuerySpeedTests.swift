@@ -56,6 +56,17 @@
         }
         show("planning a query of \(what)", cost, goal: 2_000)
       }
+      let byCity = try ["Ulm", "Bonn"].map { city in
+        try Query<Account>(where: \.city == city).resolved(in: type, store.entities)
+      }
+      let isByForm = try QueryPlanner(type, in: reader).planByForm(byCity[0], for: .records).map {
+        _ in true
+      }
+      #expect(isByForm == true)
+      let byForm = try time(20_000) { index in
+        _ = try QueryPlanner(type, in: reader).planByForm(byCity[index % 2], for: .records)
+      }
+      show("planning a query by its form", byForm, goal: 1_000)
     }
 
     @Test func `a scalar term costs little`() throws {

@@ -5,6 +5,9 @@ public struct QueryExplanation: Hashable, Sendable {
   /// The trees that are searched: `rows`, `index cityBalance`, a union or intersection of such; with the number of ranges
   /// of keys.
   public let access: String
+  /// The index by which the first records are found, as in `access`, because the condition gives each of its fields a value:
+  /// such a plan is taken without comparing it with others, until 64 records were found. Nil if plans are compared first.
+  public let accessByForm: String?
   /// The condition that is evaluated on each record that is found, because no range expresses it; nil if there is none.
   public let condition: FieldCondition?
   /// For each query in the condition: how it was run, and its value. For each part of the condition that leads over a relation:
@@ -48,6 +51,13 @@ public struct QueryExplanation: Hashable, Sendable {
 extension QueryExplanation: CustomStringConvertible {
   public var description: String {
     var lines = ["\(record): \(access), about \(estimatedCount) entries"]
+    if let accessByForm {
+      lines.append(
+        accessByForm == access
+          ? "  taken without comparing plans, since the condition gives each field of the index a value"
+          : "  but the first \(QueryPlanner.formPlanUpTo) records by \(accessByForm), before plans are compared"
+      )
+    }
     for line in related { lines.append("  \(line)") }
     if let condition { lines.append("  then only where \("\(condition)".withoutEnd)") }
     switch sorting {
@@ -97,16 +107,21 @@ extension QueryRunner {
             + " µs instead of \(Int((plan.cost / 1_000).rounded()))"))
     }
     if !candidates[0].isOneRecord { others += unusedIndexes(candidates) }
+    let planByForm = try planner.planByForm(query, for: .records)
     var actual: QueryExplanation.Actual?
     if running {
-      let found = try FoundRecords(plan, query, of: record, in: trees)
+      let comparison = LaterComparison(reader: planner.reader, query: query, need: .records)
+      let found = try FoundRecords(
+        planByForm ?? plan, query, of: record, in: trees,
+        comparing: planByForm.map { _ in comparison })
       while try found.next() {}
       actual = unsafe .init(
         entryCount: found.entryCount + reads.entryCount,
         rowCount: found.rowCount + reads.rowCount, resultCount: found.resultCount)
     }
     return QueryExplanation(
-      record: record.record.name, access: chosen, condition: plan.unsaid,
+      record: record.record.name, access: chosen,
+      accessByForm: planByForm.map { text(of: $0.access) }, condition: plan.unsaid,
       related: plan.queried + (plan.related?.explanation ?? []),
       sorting: sorting(plan, query), estimatedCount: plan.estimate, others: others, actual: actual)
   }

@@ -4,6 +4,7 @@
 /// found first, and only their keys are kept: with a limit, only so many.
 @usableFromInline
 final class FoundRecords {
+  /// The plan that the first records are found by.
   let plan: QueryPlan
   private let record: Entity
   private let trees: TreeAccess
@@ -12,8 +13,14 @@ final class FoundRecords {
   @usableFromInline let blobs: BlobFinder?
   /// For sorted records.
   private lazy var listedRow = FoundRow(of: record, in: trees, plan.meter)
-  /// The number of records that are still to be returned; nil for all.
+  /// Compares all plans when many records were found by a plan that the query's form gave; nil if that was done before.
   // One owner on one thread uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var comparison: LaterComparison?
+  /// The plan that all others are found by; nil if there is only one.
+  @exclusivity(unchecked) private var laterPlan: QueryPlan?
+  /// The part of the order that the present plan gives.
+  @exclusivity(unchecked) private var extent: GivenOrder.Extent
+  /// The number of records that are still to be returned; nil for all.
   @exclusivity(unchecked) private var left: Int?
   /// The number of records to be left out before the next.
   @exclusivity(unchecked) private var offset: Int
@@ -31,9 +38,11 @@ final class FoundRecords {
   /// - Throws: `.noSuchRecord` where the record to come after is not there; `.corrupt`, `.io`, `.sortTooLarge`.
   init(
     _ plan: QueryPlan, _ query: FieldQuery, of record: Entity, in trees: TreeAccess,
-    _ encoder: KeyEncoder = KeyEncoder()
+    _ encoder: KeyEncoder = KeyEncoder(), comparing comparison: LaterComparison? = nil
   ) throws(StoreError) {
     self.plan = plan
+    unsafe extent = plan.given.extent
+    unsafe self.comparison = comparison
     self.record = record
     self.trees = trees
     blobs = record.readsOutside ? trees.blobFinder(of: record) : nil
@@ -119,6 +128,9 @@ extension FoundRecords {
   @usableFromInline
   func next() throws(StoreError) -> Bool {
     if unsafe left == 0 { return false }
+    if unsafe resultCount == QueryPlanner.formPlanUpTo, let comparison = unsafe comparison.take() {
+      try change(to: comparison)
+    }
     while unsafe offset > 0 {
       unsafe offset -= 1
       guard try nextOfAll() else { return end() }
@@ -130,6 +142,28 @@ extension FoundRecords {
     return true
   }
 
+  /// Continues by the cheapest plan, if that is another one.
+  ///
+  /// - Throws: As `init`; `.invalidQuery`.
+  private func change(to comparison: LaterComparison) throws(StoreError) {
+    let cheapest = try comparison.cheapestPlan(for: record)
+    if case .index(let one, _) = cheapest.access, case .index(let other, _) = plan.access,
+      one == other
+    {
+      return
+    }
+    // The order is complete, so the same records come first by every plan.
+    var query = comparison.query
+    query.offset += unsafe resultCount
+    query.limit = unsafe left
+    let rest = try FoundRecords(cheapest, query, of: record, in: trees)
+    unsafe entryCountBefore = entryCount + rest.entryCountBefore
+    unsafe rowCountBefore = rowCount + rest.rowCountBefore
+    unsafe (source, groups) = (rest.source, rest.groups)
+    unsafe (offset, skippedCount) = (rest.offset, rest.skippedCount)
+    unsafe (laterPlan, extent) = (cheapest, cheapest.given.extent)
+  }
+
   private func end() -> Bool {
     unsafe left = 0
     return false
@@ -139,13 +173,13 @@ extension FoundRecords {
   private func nextOfAll() throws(StoreError) -> Bool {
     if unsafe groups != nil { return try nextOfGroups() }
     guard unsafe try source.next() else { return false }
-    if plan.given.extent == .all, unsafe !source.isOnLongKey, !order.hasStart { return true }
+    if unsafe extent == .all, unsafe !source.isOnLongKey, !order.hasStart { return true }
     return try nextOfOrdered()
   }
 
   private func nextOfOrdered() throws(StoreError) -> Bool {
     // Sorted records are all after the start.
-    if plan.given.extent == .nothing { return true }
+    if unsafe extent == .nothing { return true }
     repeat {
       if unsafe source.isOnLongKey { return try nextOfLongKeys() }
       if unsafe try order.isBehindStart(source) {
@@ -163,7 +197,8 @@ extension FoundRecords {
     if unsafe skippedCount > 0 {
       // Some of its group may have been left out that are not of the first.
       var opening = SourceOpening(
-        plan: plan, order: order, record: record, trees: trees, wantedCount: .max)
+        plan: unsafe laterPlan ?? plan, order: order, record: record, trees: trees,
+        wantedCount: .max)
       unsafe source = try opening.open(skipping: 0)
       unsafe offset = skippedCount
       unsafe skippedCount = 0
@@ -173,7 +208,8 @@ extension FoundRecords {
       }
       return try nextOfAll()
     }
-    unsafe groups = RecordGroups(source, plan, order, record, trees, hasBegun: true)
+    unsafe groups = RecordGroups(
+      source, laterPlan ?? plan, order, record, trees, hasBegun: true)
     return try nextOfGroups()
   }
 

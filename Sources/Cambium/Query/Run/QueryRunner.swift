@@ -22,7 +22,13 @@ struct QueryRunner {
     _ query: FieldQuery, for need: QueryNeed = .records
   ) throws(StoreError) -> FoundRecords {
     let encoder = KeyEncoder()
-    let plan = try planner(encoder).plan(query, for: need)
+    let planner = planner(encoder)
+    if let plan = try planner.planByForm(query, for: need) {
+      return try FoundRecords(
+        plan, query, of: record, in: trees, encoder,
+        comparing: LaterComparison(reader: reader, query: query, need: need))
+    }
+    let plan = try planner.plan(query, for: need)
     return try FoundRecords(plan, query, of: record, in: trees, encoder)
   }
 
@@ -35,7 +41,12 @@ struct QueryRunner {
     try query.checkWindow(of: record.record)
     var wanted = query
     wanted.limit = min(query.limit ?? most, most)
-    let plan = try planner().plan(query.uncounted, for: .keysInAnyOrder)
+    let (planner, need) = (planner(), QueryNeed.keysInAnyOrder)
+    let planByForm = try planner.planByForm(query.uncounted, for: need)
+    let plan =
+      if let planByForm { planByForm } else {
+        try planner.plan(query.uncounted, for: need)
+      }
     if plan.isExact, query.after == nil, let count = try count(of: plan.access) {
       return min(max(0, count - query.offset), wanted.limit ?? .max)
     }
