@@ -13,6 +13,8 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
   let metShare: Double
   private let side: RelationSide
   private let record: Entity
+  /// True if a key may have no record: a reference that is not checked, or not yet, or that leads to a lost record.
+  private let mayMiss: Bool
   /// The number of related records that are to be found for a key.
   private let wanted: (FieldComparison, Int64)
   private let query: FieldQuery
@@ -40,6 +42,7 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
       query, for: side.isInverse ? .recordsInAnyOrder : .keysInAnyOrder)
     let found = Double(plan.estimate) * (plan.isExact ? 1 : QueryCost.keptShare)
     let trees = reader.trees
+    mayMiss = try side.isInverse ? !side.link.leadsSomewhere(in: trees) : false
     let relatedCount = Double(try trees.estimatedCount(in: side.other.rows))
     metShare = min(1, found / max(1, relatedCount))
     let count: Double
@@ -150,9 +153,6 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
     }
     return met
   }
-
-  /// True if a key may have no record: a reference that is not checked, or not yet.
-  private var mayMiss: Bool { side.isInverse && (!side.link.isChecked || reader.trees.isChanging) }
 
   private func exists(_ key: RawSpan) throws(StoreError) -> Bool {
     if !mayMiss { return true }

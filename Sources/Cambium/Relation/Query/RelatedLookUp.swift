@@ -18,8 +18,9 @@ struct RelatedLookUp {
     let read = share.map { min(related, 1 / max($0, 1e-9)) } ?? related
     guard side.isInverse else {
       // A checked reference says by itself that there is a record.
-      let isSure = share != nil && !hasCondition && link.isChecked && !trees.isChanging
-      cost = read * (isSure ? QueryCost.indexEntry : QueryCost.lookup)
+      let isSure = try link.leadsSomewhere(in: trees)
+      let needsRow = share == nil || hasCondition || !isSure
+      cost = read * (needsRow ? QueryCost.lookup : QueryCost.indexEntry)
       text = ""
       return
     }

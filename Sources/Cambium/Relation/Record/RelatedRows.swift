@@ -35,7 +35,7 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
   private let trees: TreeAccess
   private let meter: QueryMeter?
   private let reads: RelatedReads?
-  /// True if an entry of the index is enough to know that a record exists: of the other end, or of a checked reference.
+  /// True if an entry of the index, or a reference that is sure to lead to a record, says that one exists.
   private let isSure: Bool
   private let encoder = KeyEncoder()
   // One owner on one thread uses them, so accesses cannot overlap.
@@ -63,7 +63,8 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
       ? nil : try RowCondition(condition, in: other.layout, scope.nested)
     trees = reader.trees
     isSure =
-      self.condition == nil && (side.isInverse || side.link.isChecked && !reader.trees.isChanging)
+      try self.condition == nil
+      ? (side.isInverse ? true : side.link.leadsSomewhere(in: reader.trees)) : false
   }
 
   /// Returns true if one of the records that one leads to meets the condition.

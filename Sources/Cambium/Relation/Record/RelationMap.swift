@@ -468,6 +468,12 @@ extension Link {
   /// True if the reference leads somewhere in every committed state.
   var isChecked: Bool { field.reference?.isChecked ?? false }
 
+  /// Returns true if the reference is sure to lead to a record: it is checked, and a salvage has lost none.
+  func leadsSomewhere(in trees: TreeAccess) throws(StoreError) -> Bool {
+    guard isChecked, !trees.isChanging else { return false }
+    return try trees.estimatedCount(in: destination.lost) == 0
+  }
+
   /// The number of records that lead to the one with a key.
   ///
   /// - Complexity: O(log entries).

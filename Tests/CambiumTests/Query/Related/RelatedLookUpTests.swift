@@ -61,6 +61,19 @@ import Testing
     #expect(actual.rowCount == 30 * Self.poemCount, "\(plan)")
   }
 
+  @Test func `a reference to a lost record leads nowhere in every plan`() throws {
+    let store = try store()
+    try store.write { transaction in
+      try transaction.save(Poem(id: 9_000, name: "t", year: 1, poet: Reference("lost")))
+      _ = try transaction.acceptMissing()
+    }
+    let led = Condition<Poem>(try FieldCondition(parsing: "poet.any()"))
+    #expect(try store.count(Poem.where(led)) == 30 * Self.poemCount)
+    #expect(try store.ids(Poem.where(!led)) == [9_000])
+    // By the other end, of which the lost record is one.
+    #expect(try store.ids(Poet.where(.any(Poet.poems, \.id == 9_000))) == [])
+  }
+
   @Test func `related records that are found first are counted as read`() throws {
     let store = try store()
     let plan = try store.explain(Poem.where { $0.poet.name == "P1" }, running: true)
