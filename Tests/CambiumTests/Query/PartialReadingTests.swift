@@ -96,6 +96,32 @@ private struct Mixed: Record, Equatable {
     }
   }
 
+  @Test func `properties of any number of records are selected as they are fetched`() throws {
+    for count in [0, 1, 15, 16, 17, 47, 48, 49, 6_000] {
+      let store = try PersistentStore(inMemory: StoreModel(records: [Mixed.self]))
+      var records: [Mixed] = []
+      for id in 0..<count {
+        var mixed = Mixed.some[id % 500]
+        mixed.id = id
+        mixed.inner.text = String(repeating: "t", count: id % 40)
+        records.append(mixed)
+      }
+      try store.save(contentsOf: records)
+      for query in [
+        Query<Mixed>(), Mixed.where(\.small > 0), Query<Mixed>().limit(count / 2).offset(3),
+        Mixed.sorted(by: .descending(\.small)),
+      ] as [Query<Mixed>] {
+        let fetched = try store.fetch(query)
+        let rows = try store.select(\.small, \.inner.text, \.id, \.large, from: query)
+        #expect(rows.map(\.0) == fetched.map(\.small), "\(count), \(query)")
+        #expect(rows.map(\.1) == fetched.map(\.inner.text), "\(count), \(query)")
+        #expect(rows.map(\.2) == fetched.map(\.id), "\(count), \(query)")
+        #expect(rows.map(\.3) == fetched.map(\.large), "\(count), \(query)")
+        #expect(try store.select(\.id, from: query) == fetched.map(\.id), "\(count), \(query)")
+      }
+    }
+  }
+
   @Test func `thousands of keys are fetched in their order, in a snapshot and a transaction`()
     throws
   {

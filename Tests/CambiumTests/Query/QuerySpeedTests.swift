@@ -69,6 +69,27 @@
       show("planning a query by its form", byForm, goal: 1_000)
     }
 
+    @Test func `properties are selected as fast as their records are fetched`() throws {
+      let directory = try TemporaryDirectory()
+      let path = directory.path + "/s"
+      var store = try PersistentStore(at: path, model: .samples)
+      try store.write { transaction in
+        try transaction.insert(contentsOf: Account.some(100_000))
+      }
+      try store.close()
+      store = try PersistentStore(at: path, model: .samples)
+      let all = Query<Account>()
+      let fetched = try time(3) { _ in _ = try store.fetch(all) } / 100_000
+      let numbers = try time(3) { _ in _ = try store.select(\.id, \.balance, from: all) } / 100_000
+      let four =
+        try time(3) { _ in
+          _ = try store.select(\.id, \.name, \.city, \.balance, from: all)
+        } / 100_000
+      print("fetched \(fetched), two properties \(numbers), four \(four) ns a record")
+      #expect(numbers < fetched && four < 1.5 * fetched)
+      try store.close()
+    }
+
     @Test func `a scalar term costs little`() throws {
       try withStore { store in
         let trees = try store.entities.type(Account.self)

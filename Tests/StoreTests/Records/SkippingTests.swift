@@ -60,6 +60,7 @@ private enum Levels {
     #expect(storeError { try store.fetch(Known.self, key: 2) } == error)
     #expect(storeError { try store.fetch(Known.self, where: \.name != "") } == error)
     #expect(storeError { try store.select(\.level, from: Query<Known>()) } == error)
+    #expect(storeError { try store.select(\.name, \.level, \.id, from: Query<Known>()) } == error)
     // What is not asked for is not read.
     #expect(try store.select(\.id, \.name, from: Query<Known>()).map(\.0) == [0, 1, 2, 3])
     #expect(
@@ -73,6 +74,21 @@ private enum Levels {
       readable.skipped == [SkippedRecord(record: "Weird", key: "2", offset: 2, error: error)])
     let inTransaction = try store.write { try $0.fetchReadable(Known.self).records.map(\.id) }
     #expect(inTransaction == [0, 1, 3])
+    try store.close()
+  }
+
+  @Test func `selecting ends at a value that cannot be read, wherever it is`() throws {
+    let bad = 70
+    try make(100) { $0 == bad ? 7 : 0 }
+    let store = try PersistentStore(at: path, model: StoreModel(records: [Known.self]))
+    let error = StoreError.unreadableRecord(
+      record: "Weird", key: "\(bad)", field: "level", reason: "7 is no case of Level")
+    let all = Query<Known>()
+    #expect(storeError { try store.select(\.name, \.level, from: all) } == error)
+    #expect(storeError { try store.select(\.level, \.name, \.id, from: all) } == error)
+    let before = try store.select(\.name, \.level, from: all.limit(bad))
+    #expect(before.map(\.0) == (0..<bad).map { "name of \($0)" })
+    #expect(before.allSatisfy { $0.1 == .low })
     try store.close()
   }
 

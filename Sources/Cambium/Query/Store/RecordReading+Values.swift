@@ -17,6 +17,10 @@ extension RecordReading where Self: ~Copyable {
     var properties: [PlacedProperty] = []
     for field in repeat each fields { properties.append(PlacedProperty(field)) }
     let values = try recordReader().values(properties, from: query)
+    var layout = TupleLayout()
+    repeat layout.append((each Value).self)
+    let tuples: [(repeat each Value)]? = try values.tuples(layout)
+    if let tuples { return tuples }
     var rows: [(repeat each Value)] = []
     while try values.next() { rows.append((repeat try values.value(each fields))) }
     return rows
@@ -162,6 +166,95 @@ private final class FieldValues<Subject: Record> {
     let record = try type.load(key: found.key, row: try found.row(), blobs: found.blobs)
     unsafe self.record = record
     return record
+  }
+}
+
+// MARK: - Tuples
+
+/// The places of values in a tuple of them: one after the other, each aligned.
+private struct TupleLayout {
+  private(set) var offsets: [Int] = []
+  private(set) var size = 0
+
+  mutating func append<Value>(_ type: Value.Type) {
+    let alignment = MemoryLayout<Value>.alignment
+    let offset = (size + alignment - 1) / alignment * alignment
+    offsets.append(offset)
+    size = offset + MemoryLayout<Value>.size
+  }
+}
+
+extension FieldValues {
+  /// The numbers of tuples that are read at once: few at first, since no more may be there.
+  private static var sizes: (first: Int, most: Int) { (16, 4_096) }
+
+  /// Returns the values of all records. Each is read to its place in a tuple of the array, so that the types of the tuple are
+  /// not needed again for each record.
+  ///
+  /// - Returns: nil if records are read as wholes.
+  func tuples<Tuple>(_ layout: TupleLayout) throws -> [Tuple]? {
+    guard let places, layout.size == MemoryLayout<Tuple>.size else { return nil }
+    var (tuples, size, isOver): ([Tuple], Int, Bool) = ([], Self.sizes.first, false)
+    while !isOver {
+      let batch = try unsafe [Tuple](unsafeUninitializedCapacity: size) { buffer, count in
+        guard let first = buffer.baseAddress else { return }
+        let memory = UnsafeMutableRawPointer(first)
+        let stride = MemoryLayout<Tuple>.stride
+        isOver = try unsafe !read(
+          places, to: memory, at: layout.offsets, stride: stride, upTo: size, &count)
+      }
+      if isOver, tuples.isEmpty { return batch }
+      tuples.append(contentsOf: batch)
+      size = min(2 * size, Self.sizes.most)
+    }
+    return tuples
+  }
+
+  /// Reads the values of the next records, until there are `size`. False after the last record.
+  ///
+  /// - Parameter count: The number of tuples that are whole, also if this throws.
+  private func read(
+    _ places: [PropertyPlace], to memory: UnsafeMutableRawPointer, at offsets: [Int], stride: Int,
+    upTo size: Int, _ count: inout Int
+  ) throws(StoreError) -> Bool {
+    let found = found
+    if places.allSatisfy(\.isInKey) {
+      while count < size {
+        guard try found.next() else { return false }
+        try unsafe readKey(places, to: memory + count * stride, at: offsets)
+        count += 1
+      }
+      return true
+    }
+    return try found.next(where: { row throws(StoreError) in
+      try unsafe readRow(row, places, to: memory + count * stride, at: offsets)
+      count += 1
+      return count == size
+    })
+  }
+
+  private func readKey(
+    _ places: [PropertyPlace], to tuple: UnsafeMutableRawPointer, at offsets: [Int]
+  ) throws(StoreError) {
+    let (found, plan) = (found, type.plan)
+    do throws(StoreError) {
+      try unsafe plan.read(places, to: tuple, at: offsets, key: found.key)
+    } catch {
+      throw type.unreadable(error, key: found.key)
+    }
+  }
+
+  private func readRow(
+    _ row: RawSpan, _ places: [PropertyPlace], to tuple: UnsafeMutableRawPointer,
+    at offsets: [Int]
+  ) throws(StoreError) {
+    let (found, plan) = (found, type.plan)
+    do throws(StoreError) {
+      try unsafe plan.read(
+        places, to: tuple, at: offsets, key: found.key, row: row, blobs: found.blobs)
+    } catch {
+      throw type.unreadable(error, key: found.key)
+    }
   }
 }
 

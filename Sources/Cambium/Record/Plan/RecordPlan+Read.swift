@@ -203,17 +203,83 @@ extension RecordPlan {
     property: UnsafeMutableRawPointer, at place: PropertyPlace, key: RawSpan, row: RawSpan,
     blobs: BlobFinder?
   ) throws(StoreError) {
+    if place.isInKey { return try unsafe readKey(property, at: place, key) }
     let layout = layout
+    try unsafe readColumn(
+      property, at: place, try RowReader(key: key, row: row, layout: layout, blobs: blobs))
+  }
+
+  /// Fills properties of one record, which have no values yet. None of them has one if this throws.
+  ///
+  /// - Parameter offsets: The place of each property in the memory.
+  /// - Throws: as `read` of a whole record.
+  func read(
+    _ places: [PropertyPlace], to memory: UnsafeMutableRawPointer, at offsets: [Int],
+    key: RawSpan, row: RawSpan, blobs: BlobFinder?
+  ) throws(StoreError) {
+    let layout = layout
+    let reader = try RowReader(key: key, row: row, layout: layout, blobs: blobs)
+    var count = 0
+    do throws(StoreError) {
+      while count < places.count {
+        let property = unsafe memory + offsets[count]
+        if places[count].isInKey {
+          try unsafe readKey(property, at: places[count], key)
+        } else {
+          try unsafe readColumn(property, at: places[count], reader)
+        }
+        count &+= 1
+      }
+    } catch {
+      unsafe destroy(places[..<count], in: memory, at: offsets)
+      throw error
+    }
+  }
+
+  /// Likewise for properties that are all in the key.
+  func read(
+    _ places: [PropertyPlace], to memory: UnsafeMutableRawPointer, at offsets: [Int], key: RawSpan
+  ) throws(StoreError) {
+    var count = 0
+    do throws(StoreError) {
+      while count < places.count {
+        try unsafe readKey(memory + offsets[count], at: places[count], key)
+        count &+= 1
+      }
+    } catch {
+      unsafe destroy(places[..<count], in: memory, at: offsets)
+      throw error
+    }
+  }
+
+  private func readKey(
+    _ property: UnsafeMutableRawPointer, at place: PropertyPlace, _ key: RawSpan
+  ) throws(StoreError) {
+    let (layout, step) = (layout, keySteps[place.step])
+    var reader = KeyReader(key, layout: layout)
+    try reader.skip(place.step)
+    try unsafe readKey(property - Int(step.offset), &reader, step)
+  }
+
+  private func readColumn(
+    _ property: UnsafeMutableRawPointer, at place: PropertyPlace, _ row: borrowing RowReader
+  ) throws(StoreError) {
     var index = place.step
-    if place.isInKey {
-      let step = keySteps[index]
-      var reader = KeyReader(key, layout: layout)
-      try reader.skip(index)
-      try unsafe readKey(property - Int(step.offset), &reader, step)
-    } else {
-      let reader = try RowReader(key: key, row: row, layout: layout, blobs: blobs)
-      try unsafe readColumns(
-        property - Int(reads[index].offset), reader, &index, before: index + 1)
+    try unsafe readColumns(property - Int(reads[index].offset), row, &index, before: index + 1)
+  }
+
+  private func destroy(
+    _ places: ArraySlice<PropertyPlace>, in memory: UnsafeMutableRawPointer, at offsets: [Int]
+  ) {
+    for index in places.indices {
+      let (place, property) = unsafe (places[index], memory + offsets[index])
+      if place.isInKey {
+        let step = keySteps[place.step]
+        unsafe destroy(property, step.action, isOptional: false, detail: step.detail)
+      } else {
+        let step = reads[place.step]
+        unsafe destroy(property, step.action, isOptional: step.isOptional, detail: step.detail)
+      }
     }
   }
 }
