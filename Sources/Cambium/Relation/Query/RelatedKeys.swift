@@ -40,14 +40,18 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
       condition: side.restricted(condition, isChanging: reader.trees.isChanging))
     plan = try QueryPlanner(side.other, in: reader).plan(
       query, for: side.isInverse ? .recordsInAnyOrder : .keysInAnyOrder)
-    let found = Double(plan.estimate) * (plan.isExact ? 1 : QueryCost.keptShare)
     let trees = reader.trees
     mayMiss = try side.isInverse ? !side.link.leadsSomewhere(in: trees) : false
-    let relatedCount = Double(try trees.estimatedCount(in: side.other.rows))
-    metShare = min(1, found / max(1, relatedCount))
+    let destinationCount = Double(try side.link.destinationCount(in: trees))
+    let relatedCount =
+      side.isInverse ? Double(try trees.estimatedCount(in: side.other.rows)) : destinationCount
+    // Of a kind there are fewer than the plan may estimate for all records.
+    let found = min(
+      relatedCount, Double(plan.estimate) * (plan.isExact ? 1 : QueryCost.keptShare))
+    metShare = found / max(1, relatedCount)
     let count: Double
     if side.isInverse {
-      count = min(found, Double(try trees.estimatedCount(in: record.rows)))
+      count = min(found, destinationCount)
       // The plan may count the keys that it finds without reading them.
       cost = plan.cost + found * (QueryCost.scannedRow + QueryCost.sortedEntry)
     } else {
@@ -64,7 +68,15 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
   var explanation: String {
     let runner = QueryRunner(side.other, in: reader)
     let condition = query.condition.map { " where \($0)" } ?? ""
-    return "after \(side.other.record.name)\(condition): \(runner.text(of: plan.access))"
+    return "after \(side.other.record.name)\(condition): \(runner.text(of: plan.access))\(kindText)"
+  }
+
+  /// The number of records of the kind that the reference leads to, by which keys are estimated.
+  private var kindText: String {
+    guard side.link.kind != nil,
+      let count = try? side.link.destinationCount(in: reader.trees)
+    else { return "" }
+    return " of about \(count) \(side.link.destinationName)"
   }
 
   /// Returns true if a record's key is among those that are found.

@@ -104,6 +104,8 @@ final class Link: Sendable {
   let destination: Entity
   /// The kind of that record; nil for any.
   let kind: RowKinds.Kind?
+  /// Its place among the kinds of the destination.
+  private let kindPlace: Int?
   /// The rule for the record with the reference when its destination is deleted.
   let rule: DeleteRule
   /// The rule for the destination when the record with the reference is deleted.
@@ -139,11 +141,10 @@ final class Link: Sendable {
     self.field = field
     self.source = source
     self.destination = destination
-    kind = reference.composite.flatMap { composite in
-      let kinds = destination.layout.kinds
-      return destination.record.field(composite).flatMap { kinds?.place(named: $0.name) }
-        .flatMap { kinds?.all[$0] }
-    }
+    let kinds = destination.layout.kinds
+    kindPlace = reference.composite.flatMap { destination.record.field($0) }
+      .flatMap { kinds?.place(named: $0.name) }
+    kind = kindPlace.flatMap { kinds?.all[$0] }
     self.inverse = inverse
     self.column = column
     ownRule = reference.deleteRule
@@ -455,8 +456,14 @@ extension Link {
   /// Returns about how many records lead to one record, if `isInverse` is true; else about how many it leads to.
   func entriesPerRecord(isInverse: Bool, in trees: TreeAccess) throws(StoreError) -> Double {
     let entries = try trees.estimatedCount(in: tree ?? source.rows)
-    let records = try trees.estimatedCount(in: isInverse ? destination.rows : source.rows)
+    let records =
+      try isInverse ? destinationCount(in: trees) : trees.estimatedCount(in: source.rows)
     return Double(entries) / Double(max(1, records))
+  }
+
+  /// Returns about the number of records that it may lead to: of the kind, if it leads to one.
+  func destinationCount(in trees: TreeAccess) throws(StoreError) -> Int {
+    try destination.estimatedCount(ofKind: kindPlace, in: trees)
   }
 
   /// The number of rows that have to be read without a reverse index; 0 if there is one.
