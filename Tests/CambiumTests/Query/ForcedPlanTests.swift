@@ -51,6 +51,45 @@ struct QueryWorld {
     return query
   }
 
+  /// Returns a condition that gives each field of an index the value that a record has, or another one: its form has a plan.
+  mutating func equality(_ record: Entity, _ oracle: QueryOracle) -> FieldCondition {
+    let (layout, index) = (record.layout, choices.one(of: record.indexes).layout)
+    let row = oracle.rows.isEmpty || choices.chance(4) ? nil : choices.one(of: oracle.rows)
+    var equalities = index.parts.columns.map { part in
+      let (place, field) = (Int(part.column), layout.columns[Int(part.column)].field)
+      return FieldCondition.comparison(
+        field: field.name, .equal, row.map { $0.values[place] } ?? choices.value(field.type))
+    }
+    if choices.chance(2) { equalities.reverse() }
+    return equalities.count == 1 && choices.chance(2) ? equalities[0] : .and(equalities)
+  }
+
+  /// Compares what is found by the plan that the form of a condition gives, before and after plans are compared.
+  ///
+  /// - Returns: False if its form gives none.
+  private mutating func compareByForm(
+    _ runner: QueryRunner, _ trees: TreeAccess, _ oracle: QueryOracle
+  ) throws -> Bool {
+    var query = FieldQuery(condition: equality(runner.record, oracle))
+    if choices.chance(2) { query.limit = choices.number(40) }
+    if choices.chance(3) { query.offset = choices.number(6) }
+    let need = choices.chance(3) ? QueryNeed.keys : .records
+    guard let plan = try runner.planner().planByForm(query, for: need, from: 0) else {
+      return false
+    }
+    let comparison = LaterComparison(
+      reader: RecordReader(entities: store.entities, trees: trees), query: query, need: need,
+      foundCount: choices.number(4) + 1)
+    let found = try FoundRecords(
+      plan, query, of: runner.record, in: trees, comparing: comparison)
+    var keys: [Bytes] = []
+    while try found.next() { keys.append(found.key.array()) }
+    try agree(
+      keys == oracle.keys(query),
+      "\(keys.count) records of \(query), compared after \(comparison.foundCount)")
+    return true
+  }
+
   /// Compares what every plan that there is finds with the oracle.
   mutating func compare(_ trees: TreeAccess, queries: Int) throws -> Int {
     var planCount = 0
@@ -70,6 +109,7 @@ struct QueryWorld {
             throw Disagreement(description: "\(error), in \(query), plan \(forced ?? -1)")
           }
         }
+        if try compareByForm(runner, trees, oracle) { planCount += 1 }
       }
     }
     return planCount

@@ -11,14 +11,15 @@ extension QueryPlanner {
   /// Returns the plan of a condition that fields are equal to values, if those are all fields of an index: no other plan
   /// reads fewer entries, so nothing is counted, and no other plan is considered. Nil if all plans have to be compared.
   ///
+  /// - Parameter smallest: The smallest number of records for which that is so.
   /// - Throws: As `plan`.
   func planByForm(
-    _ query: FieldQuery, for need: QueryNeed
+    _ query: FieldQuery, for need: QueryNeed, from smallest: Int = QueryPlanner.formPlanFrom
   ) throws(StoreError) -> QueryPlan? {
     // In a transaction, records may change while they are found, and comparing later would begin again.
     guard query.order.isEmpty, case .none = query.after, !trees.isChanging,
       let condition = query.condition, condition.isOfEqualities,
-      try trees.estimatedCount(in: record.rows) >= Self.formPlanFrom
+      try trees.estimatedCount(in: record.rows) >= smallest
     else { return nil }
     try query.checkWindow(of: record.record)
     let equalities = Conjunction(condition, in: record.layout)
@@ -46,11 +47,15 @@ struct LaterComparison {
   let reader: RecordReader
   let query: FieldQuery
   let need: QueryNeed
+  /// The number of records after which plans are compared, one at least.
+  var foundCount = QueryPlanner.formPlanUpTo
 
-  /// Returns the cheapest plan that finds the records in their order, in which the first of them were found.
-  func cheapestPlan(for record: Entity) throws(StoreError) -> QueryPlan {
+  /// Returns the cheapest plan of the rest of the query, which finds records in the order in which the first were found.
+  ///
+  /// - Throws: As `QueryPlanner.plan`.
+  func cheapestPlan(of rest: FieldQuery, for record: Entity) throws(StoreError) -> QueryPlan {
     try QueryPlanner(record, in: reader)
-      .plan(query, for: QueryNeed(needsRows: need.needsRows, isOrdered: true))
+      .plan(rest, for: QueryNeed(needsRows: need.needsRows, isOrdered: true))
   }
 }
 

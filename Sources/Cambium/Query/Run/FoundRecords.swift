@@ -13,6 +13,8 @@ final class FoundRecords {
   @usableFromInline let blobs: BlobFinder?
   /// For sorted records.
   private lazy var listedRow = FoundRow(of: record, in: trees, plan.meter)
+  /// The number of found records after which all plans are compared.
+  private let comparedAfter: Int
   /// Compares all plans when many records were found by a plan that the query's form gave; nil if that was done before.
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var comparison: LaterComparison?
@@ -43,6 +45,7 @@ final class FoundRecords {
     self.plan = plan
     unsafe extent = plan.given.extent
     unsafe self.comparison = comparison
+    comparedAfter = comparison?.foundCount ?? .max
     self.record = record
     self.trees = trees
     blobs = record.readsOutside ? trees.blobFinder(of: record) : nil
@@ -128,7 +131,7 @@ extension FoundRecords {
   @usableFromInline
   func next() throws(StoreError) -> Bool {
     if unsafe left == 0 { return false }
-    if unsafe resultCount == QueryPlanner.formPlanUpTo, let comparison = unsafe comparison.take() {
+    if unsafe resultCount == comparedAfter, let comparison = unsafe comparison.take() {
       try change(to: comparison)
     }
     while unsafe offset > 0 {
@@ -142,21 +145,24 @@ extension FoundRecords {
     return true
   }
 
-  /// Continues by the cheapest plan, if that is another one.
+  /// Continues after the present record by the cheapest plan, if that is another one.
   ///
   /// - Throws: As `init`; `.invalidQuery`.
   private func change(to comparison: LaterComparison) throws(StoreError) {
-    let cheapest = try comparison.cheapestPlan(for: record)
+    // Records come by primary key in every plan. A count of them would be another one where an index is damaged.
+    let present = FieldQuery.Place.record(key: key.array(), row: [])
+    var query = comparison.query
+    query.offset = 0
+    query.limit = unsafe left
+    query.after = present
+    let cheapest = try comparison.cheapestPlan(of: query, for: record)
     if case .index(let one, _) = cheapest.access, case .index(let other, _) = plan.access,
       one == other
     {
       return
     }
-    // The order is complete, so the same records come first by every plan.
-    var query = comparison.query
-    query.offset += unsafe resultCount
-    query.limit = unsafe left
     let rest = try FoundRecords(cheapest, query, of: record, in: trees)
+    try order.begin(after: present, in: trees)
     unsafe entryCountBefore = entryCount + rest.entryCountBefore
     unsafe rowCountBefore = rowCount + rest.rowCountBefore
     unsafe (source, groups) = (rest.source, rest.groups)
