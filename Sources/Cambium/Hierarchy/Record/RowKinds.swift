@@ -20,8 +20,6 @@ final class RowKinds: Sendable {
   let all: [Kind]
   /// The kinds whose parent is the record itself.
   let outermost: [Int]
-  /// About the share of rows that is of each kind.
-  let shares = KindShares()
   private let isAbstract: Bool
   private let record: String
   private let placeByName: [String: Int]

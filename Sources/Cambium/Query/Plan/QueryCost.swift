@@ -11,6 +11,8 @@ enum QueryCost {
   static let seek = 700.0
   /// The share of records that a conjunct keeps of which nothing is known.
   static let keptShare = 0.3
+  /// The number of records that related ones are looked up for from which a sample of those is worth its time.
+  static let sampledFrom = 64.0
 }
 
 extension QueryPlanner {

@@ -1,7 +1,7 @@
 /// Chooses how the records of a query are found.
 ///
-/// Every way that there is becomes a candidate with a cost; counts of ranges come from the trees, exact and
-/// at any moment, so there are no statistics to keep.
+/// Every way that there is becomes a candidate with a cost. Counts of ranges come from the trees, at any moment, so there are
+/// no statistics to keep; only where a choice needs a number that no index has, it is estimated by a sample of rows.
 struct QueryPlanner {
   let record: Entity
   var reader: RecordReader

@@ -34,6 +34,8 @@ final class RowLayout: Sendable {
   let kinds: RowKinds?
   /// Bits that must be set where another is, since they are of parts of that composite.
   let impliedNulls: [(composite: Int, part: Int)]
+  /// Some of the rows, by which plans estimate.
+  let latestSample = LatestSample()
 
   private let indexByName: [String: Int]
   private let indexByNumber: [UInt32: Int]

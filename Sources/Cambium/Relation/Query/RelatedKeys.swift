@@ -19,6 +19,8 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
   private let wanted: (FieldComparison, Int64)
   private let query: FieldQuery
   private let plan: QueryPlan
+  /// About the number of related records that meet the condition, if a sample of their rows says it; nil otherwise.
+  private let sampledCount: Int?
   private let reader: RecordReader
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var keys: SortedKeys?
@@ -26,10 +28,11 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
   /// - Parameters:
   ///   - condition: A condition on the related records.
   ///   - wanted: The comparison that the number of those that meet it has to satisfy. Zero does not.
+  ///   - isSampled: True if a sample of related rows says how many meet the condition, where no index does.
   /// - Throws: `.invalidQuery`, `.corrupt`, `.io`.
   init(
     _ relation: String, of record: Entity, where condition: FieldCondition,
-    count wanted: (FieldComparison, Int64), in reader: RecordReader
+    count wanted: (FieldComparison, Int64), in reader: RecordReader, isSampled: Bool
   ) throws(StoreError) {
     self.record = record
     self.reader = reader
@@ -45,9 +48,11 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
     let destinationCount = Double(try side.link.destinationCount(in: trees))
     let relatedCount =
       side.isInverse ? Double(try trees.estimatedCount(in: side.other.rows)) : destinationCount
+    let sampledShare = isSampled ? try side.other.sampledShare(of: plan, in: trees) : nil
+    let kept = plan.isExact ? 1 : sampledShare ?? QueryCost.keptShare
     // Of a kind there are fewer than the plan may estimate for all records.
-    let found = min(
-      relatedCount, Double(plan.estimate) * (plan.isExact ? 1 : QueryCost.keptShare))
+    let found = min(relatedCount, Double(plan.estimate) * kept)
+    sampledCount = sampledShare.map { _ in Int(found.rounded()) }
     metShare = found / max(1, relatedCount)
     let count: Double
     if side.isInverse {
@@ -68,7 +73,9 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
   var explanation: String {
     let runner = QueryRunner(side.other, in: reader)
     let condition = query.condition.map { " where \($0)" } ?? ""
+    let sampled = sampledCount.map { ", of which about \($0) meet it by a sample" } ?? ""
     return "after \(side.other.record.name)\(condition): \(runner.text(of: plan.access))\(kindText)"
+      + sampled
   }
 
   /// The number of records of the kind that the reference leads to, by which keys are estimated.
@@ -169,5 +176,24 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
   private func exists(_ key: RawSpan) throws(StoreError) -> Bool {
     if !mayMiss { return true }
     return try reader.trees.contains(key, in: record.rows)
+  }
+}
+
+extension Entity {
+  /// Returns about the share of rows that meet the part of a plan's condition which no range of keys expresses; nil if there
+  /// is no such part, if it leads to other records, and without a sample.
+  ///
+  /// - Complexity: As `sample`, and the condition is evaluated on up to 256 rows.
+  /// - Throws: `.io`.
+  fileprivate func sampledShare(
+    of plan: QueryPlan, in trees: TreeAccess
+  ) throws(StoreError) -> Double? {
+    let layout = layout
+    guard let residual = plan.residual, let condition = plan.unsaid,
+      !condition.mayLeadOn(from: layout)
+    else { return nil }
+    return try sample(in: trees)?.share { key, row throws(StoreError) in
+      try residual.holds(for: try RowReader(key: key, row: row, layout: layout))
+    }
   }
 }

@@ -44,7 +44,9 @@ extension QueryPlanner {
     let decided = readCount(of: best, planned, share)
     let conjuncts = Set(planned.condition.conjuncts)
     for term in terms.list {
-      guard let keys = try relatedKeys(term), let way = try lookUp(term, keys) else { continue }
+      guard let keys = try relatedKeys(term, deciding: decided),
+        let way = try lookUp(term, keys)
+      else { continue }
       let lookUp = best.cost + decided * way.cost
       let isConjunct = conjuncts.contains(term)
       let filtered = best.cost + decided * QueryCost.sortedEntry
@@ -62,15 +64,23 @@ extension QueryPlanner {
   }
 
   /// Returns the keys that a term across a relation stands for, which are not found yet; nil for another term.
-  private func relatedKeys(_ term: FieldCondition) throws(StoreError) -> RelatedKeys? {
-    switch term {
+  ///
+  /// - Parameter count: About the number of records for which the term is decided. Looking up the related ones of a few takes
+  ///   less time than to estimate by a sample how many meet the condition.
+  private func relatedKeys(
+    _ term: FieldCondition, deciding count: Double
+  ) throws(StoreError) -> RelatedKeys? {
+    let isSampled = count > QueryCost.sampledFrom
+    return switch term {
     case .any(let relation, let condition):
       try RelatedKeys(
-        relation, of: record, where: condition, count: (.greaterOrEqual, 1), in: reader)
+        relation, of: record, where: condition, count: (.greaterOrEqual, 1), in: reader,
+        isSampled: isSampled)
     case .computed(
       .count(let relation, let condition), let comparison, .value(.integer(let number))):
       try RelatedKeys(
-        relation, of: record, where: condition, count: (comparison, number), in: reader)
+        relation, of: record, where: condition, count: (comparison, number), in: reader,
+        isSampled: isSampled)
     default: nil
     }
   }
