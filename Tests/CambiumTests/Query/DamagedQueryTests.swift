@@ -29,54 +29,17 @@ private struct DamagedQueries {
         try store.write { transaction in
           var copy = self
           defer { self = copy }
+          var damage = TreeDamage(random: copy.world.choices.random)
           for tree in [record.rows] + record.indexes.map(\.slot) {
-            try copy.damage(tree, transaction.writer.trees)
+            try damage.change(tree, transaction.writer.trees)
           }
+          copy.world.choices.random = damage.random
           let trees = TreeAccess.transaction(transaction.writer.trees)
           for _ in 0..<40 { try copy.ask(record, trees, oracle) }
           throw Undo()
         }
       } catch is Undo {}
     }
-  }
-
-  /// Changes, adds and takes out some entries.
-  private mutating func damage(_ tree: TreeSlot, _ trees: TransactionTrees) throws {
-    var entries: [(key: Bytes, value: Bytes)] = []
-    let cursor = try TreeAccess.transaction(trees).cursor(in: tree)
-    var isOn = try cursor.first()
-    while isOn {
-      entries.append((cursor.key.array(), try cursor.value().array()))
-      isOn = try cursor.next()
-    }
-    for (key, value) in entries where world.choices.chance(6) {
-      switch world.choices.number(4) {
-      case 0: _ = try trees.remove(key.rawSpan, in: tree)
-      case 1:
-        let changed = changed(value)
-        try trees.put(key.rawSpan, changed.rawSpan, schemaVersion: 0, in: tree)
-      case 2:
-        let changed = changed(key)
-        try trees.put(changed.rawSpan, value.rawSpan, schemaVersion: 0, in: tree)
-      default:
-        _ = try trees.remove(key.rawSpan, in: tree)
-        let changed = changed(key)
-        try trees.put(changed.rawSpan, value.rawSpan, schemaVersion: 0, in: tree)
-      }
-    }
-  }
-
-  private mutating func changed(_ bytes: Bytes) -> Bytes {
-    var bytes = bytes
-    switch world.choices.number(3) {
-    case 0: bytes = Array(bytes.prefix(world.choices.number(bytes.count + 1)))
-    case 1: bytes.append(UInt8(world.choices.number(256)))
-    default:
-      if !bytes.isEmpty {
-        bytes[world.choices.number(bytes.count)] ^= UInt8(1 << world.choices.number(8))
-      }
-    }
-    return bytes.count > 1_024 ? Array(bytes.prefix(1_024)) : bytes
   }
 
   private mutating func ask(

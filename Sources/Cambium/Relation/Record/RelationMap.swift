@@ -478,7 +478,7 @@ extension Link {
   /// Returns true if the reference is sure to lead to a record: it is checked, and a salvage has lost none.
   func leadsSomewhere(in trees: TreeAccess) throws(StoreError) -> Bool {
     guard isChecked, !trees.isChanging else { return false }
-    return try trees.estimatedCount(in: destination.lost) == 0
+    return try trees.count(in: destination.lost) == 0
   }
 
   /// The number of records that lead to the one with a key.

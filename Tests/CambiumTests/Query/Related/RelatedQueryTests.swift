@@ -88,6 +88,29 @@ extension LibraryChoices {
     }
   }
 
+  /// A condition that there is a related record, or none, or so many: one that meets another condition, which may lead on.
+  mutating func relation(
+    _ record: RecordSchema, _ schema: Schema, depth: Int = 0
+  ) -> FieldCondition {
+    let relation = one(of: Self.relations(of: record))
+    guard let other = other(relation, record, schema) else { return .and([]) }
+    let inner =
+      switch number(depth > 1 ? 2 : 3) {
+      case 0: FieldCondition.and([])
+      case 1:
+        FieldCondition.comparison(
+          field: other.fields[0].name, comparison(), value(other.fields[0].type))
+      default: self.relation(other, schema, depth: depth + 1)
+      }
+    let any = FieldCondition.any(relation: relation, inner)
+    let count = FieldExpression.count(relation: relation, where: inner)
+    return one(
+      of: [
+        any, .not(any), .not(.any(relation: relation, .not(inner))),
+        .computed(count, comparison(), .value(.integer(Int64(number(3))))),
+      ])
+  }
+
   private func other(
     _ relation: String, _ record: RecordSchema, _ schema: Schema
   ) -> RecordSchema? {
@@ -125,15 +148,20 @@ extension LibraryChoices {
 
 @Suite struct RelatedQueryTests {
   /// Compares what every plan finds, in every way, with the oracle. Returns the number of plans.
+  ///
+  /// - Parameter makeQuery: Makes a query of a record.
   private static func compare(
-    _ choices: inout LibraryChoices, _ reader: RecordReader, queries: Int
+    _ choices: inout LibraryChoices, _ reader: RecordReader, queries: Int,
+    _ makeQuery: (inout LibraryChoices, RecordSchema, Schema) -> FieldQuery = {
+      $0.query($1, $2)
+    }
   ) throws -> Int {
     let oracle = try RelatedOracle(reader)
     let schema = reader.entities.schema
     var planCount = 0
     for _ in 0..<queries {
       let record = choices.one(of: schema.records)
-      let query = choices.query(record, schema)
+      let query = makeQuery(&choices, record, schema)
       let expected = oracle.keys(query, of: record.name)
       let runner = QueryRunner(try reader.entities.entity(named: record.name), in: reader)
       for way in [nil, .first, .lookedUp] as [RelatedPlan.Way?] {
@@ -194,6 +222,40 @@ extension LibraryChoices {
       }
       try store.expectSound()
       try agree(planCount > 300, "\(planCount) plans only")
+    }
+  }
+
+  @Test(arguments: 0..<2)
+  func `references to lost records lead nowhere by every plan`(shard: Int) {
+    replaying(Seeds.range(scaled(40, debug: 3), shard: 174 + shard)) { seed in
+      var choices = LibraryChoices(seed: seed)
+      let store = try PersistentStore(inMemory: .library)
+      try store.write { transaction in
+        var copy = choices
+        defer { choices = copy }
+        try copy.fill(12, &transaction)
+        for id in 0..<12 where copy.chance(2) {
+          var poem = copy.poem(id, of: 12)
+          // A sequel is of one poem alone.
+          poem.sequel = copy.chance(2) ? Reference(100 + id) : nil
+          if copy.chance(2) { poem.poet = Reference(copy.one(of: ["lost", "b"])) }
+          if copy.chance(2) { poem.themes.append(Reference(50)) }
+          if copy.chance(2) { poem.others.insert(Reference(200)) }
+          try transaction.save(poem)
+        }
+        try transaction.save(Poem(id: 12, name: "t", year: 1, poet: Reference("lost")))
+        let lost = try transaction.acceptMissing()
+        try agree(!lost.isEmpty, "nothing is lost")
+      }
+      let reader = try store.snapshot().recordReader()
+      let planCount = try Self.compare(&choices, reader, queries: scaled(120, debug: 60)) {
+        choices, record, schema in
+        FieldQuery(
+          condition: choices.relation(record, schema),
+          limit: choices.chance(3) ? choices.number(6) : nil)
+      }
+      try agree(planCount > 120, "\(planCount) plans only")
+      try store.expectSound()
     }
   }
 
