@@ -9,14 +9,18 @@ struct CodeBlock {
   let code: String
   /// The file of declarations that the text around it takes as given.
   let prelude: String?
+  /// The file of tests that has the same lines, and runs them.
+  var runner: String?
 
   /// All blocks of a document.
   ///
-  /// A comment before a block says what else it needs: `<!-- prelude: shop -->`.
+  /// A comment before a block says what else it needs: `<!-- prelude: shop -->`; or in which file it is a part of tests, which
+  /// compile it: `<!-- runs in: Questions/Chinook/Chinook.swift -->`.
   static func all(in document: String, at root: URL) throws -> [CodeBlock] {
     let text = try String(contentsOf: root.appending(path: document), encoding: .utf8)
     var blocks: [CodeBlock] = []
     var prelude: String?
+    var runner: String?
     var open: (line: Int, lines: [Substring])?
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
     {
@@ -24,14 +28,16 @@ struct CodeBlock {
         blocks.append(
           CodeBlock(
             document: document, line: block.line,
-            code: block.lines.joined(separator: "\n"), prelude: prelude))
-        (open, prelude) = (nil, nil)
+            code: block.lines.joined(separator: "\n"), prelude: prelude, runner: runner))
+        (open, prelude, runner) = (nil, nil, nil)
       } else if open != nil {
         open?.lines.append(line)
       } else if line == "```swift" {
         open = (index + 2, [])
       } else if line.hasPrefix("<!-- prelude: "), line.hasSuffix(" -->") {
         prelude = String(line.dropFirst(14).dropLast(4))
+      } else if line.hasPrefix("<!-- runs in: "), line.hasSuffix(" -->") {
+        runner = String(line.dropFirst(14).dropLast(4))
       }
     }
     return blocks

@@ -34,6 +34,23 @@ import Testing
     #expect(errors.isEmpty, "\(errors.joined(separator: "\n"))")
   }
 
+  @Test func `every block that tests run is in them as the article has it`() throws {
+    var sources: [String: String] = [:]
+    var count = 0
+    for document in try Self.documents {
+      for block in try CodeBlock.all(in: document, at: Self.root) {
+        guard let runner = block.runner else { continue }
+        let source = try sources[runner] ?? Self.text(runner).filter { !$0.isWhitespace }
+        sources[runner] = source
+        count += 1
+        #expect(
+          source.contains(block.code.filter { !$0.isWhitespace }),
+          "\(document):\(block.line) is not in \(runner)")
+      }
+    }
+    #expect(count > 20, "the blocks that tests run are not found")
+  }
+
   @Test func `a block that does not compile is found, with its place`() throws {
     let block = CodeBlock(
       document: "README.md", line: 17, code: "let store: PersistentStore = 1", prelude: nil)
@@ -44,20 +61,26 @@ import Testing
     #expect(errors.contains { $0.contains("README.md:17") })
   }
 
-  /// False for code of a service, if the tests are built without the trait that brings its modules.
+  /// False for code that is compiled as a part of tests, and for code of a service if the tests are built without the trait
+  /// that brings its modules.
   private static func isBuilt(_ block: CodeBlock) -> Bool {
+    if block.runner != nil { return false }
     #if Service
-      true
+      return true
     #else
-      !block.code.contains("import CambiumService")
+      return !block.code.contains("import CambiumService")
     #endif
   }
 
   private static func prelude(_ name: String?) throws -> String? {
     guard let name else { return nil }
-    let file = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "Preludes/\(name).swift")
-    return try String(contentsOf: file, encoding: .utf8)
+    return try text("Preludes/\(name).swift")
+  }
+
+  /// The text of a file of these tests.
+  private static func text(_ path: String) throws -> String {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    return try String(contentsOf: folder.appending(path: path), encoding: .utf8)
   }
 
   /// The errors of files that are compiled against the library as this test was.

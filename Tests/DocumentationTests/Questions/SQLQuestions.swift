@@ -1,0 +1,66 @@
+import Cambium
+import Foundation
+import Testing
+
+/// The questions of an article, each of which is put to a store as the article does, and to SQLite.
+protocol SQLQuestions {
+  /// The name of the article.
+  static var article: String { get }
+  static var compared: Result<ComparedStore, any Error> { get }
+}
+
+/// Returns a row of an answer.
+func row(_ values: any FieldValueConvertible...) -> [FieldValue] { values.map(\.fieldValue) }
+
+extension SQLQuestions {
+  /// Expects that an answer has the rows that SQLite has for the article's statement.
+  func compare(
+    _ question: String, inAnyOrder: Bool = false, _ rows: [[FieldValue]],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let article = try QuestionArticle(named: Self.article)
+    let statement = try #require(article.statements[question], sourceLocation: sourceLocation)
+    var expected = try Self.compared.get().rows(statement).map { $0.map(Self.normalized) }
+    var found = rows.map { $0.map { Self.normalized(ComparedStore.text($0)) } }
+    if inAnyOrder {
+      expected.sort { $0.lexicographicallyPrecedes($1) }
+      found.sort { $0.lexicographicallyPrecedes($1) }
+    }
+    #expect(!expected.isEmpty, "\(question) has no answer", sourceLocation: sourceLocation)
+    #expect(found == expected, "\(question)", sourceLocation: sourceLocation)
+  }
+
+  /// Numbers with six decimal places, so that an integer equals a double of the same value.
+  private static func normalized(_ cell: String) -> String {
+    guard let number = Double(cell), number.isFinite else { return cell }
+    return "\((number * 1_000_000).rounded() / 1_000_000)"
+  }
+}
+
+/// An article of questions, each with a statement of SQL before the Swift.
+///
+/// A question begins with a line such as `**C1.** Long tracks`.
+struct QuestionArticle {
+  /// By question.
+  private(set) var statements: [String: String] = [:]
+
+  init(named name: String) throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../../Sources/Cambium/Cambium.docc")
+    self.init(try String(contentsOf: folder.appending(path: "\(name).md"), encoding: .utf8))
+  }
+
+  init(_ text: String) {
+    var question: String?
+    var isSQL = false
+    for line in text.components(separatedBy: "\n") {
+      if let found = line.prefixMatch(of: /\*\*([A-Z]\d+)\.\*\*/) {
+        question = String(found.1)
+      } else if line.hasPrefix("```") {
+        isSQL = line == "```sql"
+      } else if isSQL, let question {
+        statements[question, default: ""] += line + "\n"
+      }
+    }
+  }
+}
