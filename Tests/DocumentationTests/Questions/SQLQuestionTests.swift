@@ -5,13 +5,15 @@ import Testing
 /// Every question of the articles for users of SQL is compared.
 @Suite struct SQLQuestionTests {
   @Test(arguments: [
-    (article: Chinook.Questions.article, file: "Chinook/ChinookQuestions", count: 32)
+    (Chinook.Questions.article, "Chinook", 32), (Sakila.Questions.article, "Sakila", 25),
+    (Northwind.Questions.article, "Northwind", 22),
   ])
-  func `every question of an article is compared`(article: String, file: String, count: Int)
+  func `every question of an article is compared`(article: String, folder: String, count: Int)
     throws
   {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    let tests = try String(contentsOf: folder.appending(path: "\(file).swift"), encoding: .utf8)
+    let file = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "\(folder)/\(folder)Questions.swift")
+    let tests = try String(contentsOf: file, encoding: .utf8)
     let questions = try QuestionArticle(named: article).statements.keys.sorted()
     #expect(questions.count == count)
     for question in questions {
@@ -46,6 +48,21 @@ import Testing
         == [["7", "7"], ["7", "42"]])
     #expect(
       try music.rows("SELECT id, genre, composer FROM Track WHERE id = 55;") == [["55", "", ""]])
+    #expect(
+      try music.rows("SELECT date, customer FROM Invoice WHERE id = 1;")
+        == [["2024-01-06T01:00:00Z", "8"]])
     #expect(throws: ComparedStore.Failure.self) { try music.rows("SELECT nothing;") }
+  }
+
+  @Test func `kinds, parts of composites and lists of strings are in SQLite`() throws {
+    let films = try Sakila.Questions.compared.get()
+    #expect(
+      try films.rows("SELECT name, address_city, email FROM Customer WHERE id = 5;")
+        == [["Ben 5", "Lyon", ""]])
+    #expect(
+      try films.rows("SELECT name, login FROM Staff WHERE id = 31;") == [["Mia 31", "staff31"]])
+    #expect(try films.rows("SELECT COUNT(*) FROM Person;") == [["33"]])
+    #expect(
+      try films.rows("SELECT features FROM Film WHERE id = 5;") == [["Trailers,Deleted Scenes"]])
   }
 }

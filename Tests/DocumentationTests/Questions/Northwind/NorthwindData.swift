@@ -1,0 +1,79 @@
+import Cambium
+import FoundationEssentials
+
+extension Northwind {
+  /// A store with some hundred records. Prices and discounts are multiples of a quarter, so sums of them are exact in any order.
+  static func makeStore() throws -> PersistentStore {
+    let store = try PersistentStore(inMemory: model)
+    try store.write { transaction in
+      try transaction.insert(contentsOf: regions)
+      try transaction.insert(
+        contentsOf: (1...12).map { id in
+          Territory(id: id, name: "Territory \(id)", region: Reference(1 + id % 4))
+        })
+      try transaction.insert(contentsOf: (1...9).map { employee($0) })
+      try transaction.insert(
+        contentsOf: (1...30).map { Customer(company: company($0), contact: "Contact \($0)") })
+      try transaction.insert(
+        contentsOf: (41...48).map { Supplier(company: company($0), page: "page/\($0)") })
+      try transaction.insert(
+        contentsOf: (51...53).map { Shipper(company: company($0), phone: "555-\($0)") })
+      try transaction.insert(contentsOf: categories)
+      try transaction.insert(contentsOf: (1...40).map { product($0) })
+      try transaction.insert(contentsOf: (1...120).map { order($0) })
+      try transaction.insert(contentsOf: (1...120).flatMap { lines(of: $0) })
+    }
+    return store
+  }
+
+  private static let regions = ["East", "North", "South", "West"]
+    .enumerated().map { Region(id: $0.offset + 1, name: $0.element) }
+
+  private static let categories = ["Beverages", "Dairy", "Grains", "Produce", "Seafood"]
+    .enumerated().map { Category(id: $0.offset + 1, name: $0.element) }
+
+  private static func employee(_ id: Int) -> Employee {
+    Employee(
+      id: id, name: "Employee \(id)", manager: id == 1 ? nil : Reference(1 + id / 4),
+      territories: (0...id % 3).map { Reference(1 + (id * 5 + $0) % 12) })
+  }
+
+  private static func company(_ id: Int) -> Company {
+    Company(
+      id: id, name: "\(["Alfa", "Blau", "Corso", "Delta"][id % 4]) \(id)",
+      city: ["Turin", "Lyon", "Porto"][id % 3],
+      country: ["Brazil", "Chile", "Denmark", "Egypt", "France", "Ghana"][id % 6],
+      region: id % 2 == 0 ? nil : ["RJ", "SP", "WA"][id % 3])
+  }
+
+  private static func product(_ id: Int) -> Product {
+    // Some suppliers have products of one category, the others of all.
+    let category = 1 + (id % 8 < 4 ? id % 2 : id % 5)
+    return Product(
+      id: id, name: "Product \(id)", category: Reference(category),
+      supplier: Reference(41 + id * 3 % 8), price: Double(id * 37 % 200) / 4,
+      inStock: id * 11 % 30, ordered: id % 4 == 0 ? 10 : 0, reorderLevel: id * 7 % 25)
+  }
+
+  /// The last two customers order nothing.
+  private static func order(_ id: Int) -> Order {
+    // From the beginning of 2024 on, one after four days.
+    let ordered = Date(timeIntervalSince1970: 1_704_067_200 + Double(id * 345_600))
+    let required = ordered + Double(14 * 86_400)
+    let shipped = ordered + Double((3 + id * 7 % 16) * 86_400)
+    return Order(
+      id: id, customer: Reference(1 + id * 11 % 28), employee: Reference(1 + id * 5 % 9),
+      shipper: Reference(51 + id % 3), ordered: ordered, required: required,
+      shipped: id % 10 == 0 ? nil : shipped, freight: Double(id * 53 % 170) / 4)
+  }
+
+  private static func lines(of order: Int) -> [OrderLine] {
+    (0...order % 5).map { number in
+      let product = 1 + (order * 7 + number * number * 3) % 40
+      return OrderLine(
+        order: Reference(order), product: Reference(product),
+        price: Double(product * 37 % 200) / 4, quantity: 1 + (order + number) % 6,
+        discount: [0, 0, 0.25, 0.5][(order + number) % 4])
+    }
+  }
+}
