@@ -77,6 +77,7 @@ struct ComparedStore: Sendable {
   static func text(_ value: FieldValue) -> String {
     switch value {
     case .null: ""
+    case .boolean(let isTrue): isTrue ? "1" : "0"
     case .integer(let number): "\(number)"
     case .double(let number): "\(number)"
     case .string(let string): string

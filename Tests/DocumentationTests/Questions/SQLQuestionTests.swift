@@ -6,7 +6,7 @@ import Testing
 @Suite struct SQLQuestionTests {
   @Test(arguments: [
     (Chinook.Questions.article, "Chinook", 32), (Sakila.Questions.article, "Sakila", 25),
-    (Northwind.Questions.article, "Northwind", 22),
+    (Northwind.Questions.article, "Northwind", 22), (Bookshop.Questions.article, "Bookshop", 41),
   ])
   func `every question of an article is compared`(article: String, folder: String, count: Int)
     throws
@@ -17,7 +17,7 @@ import Testing
     let questions = try QuestionArticle(named: article).statements.keys.sorted()
     #expect(questions.count == count)
     for question in questions {
-      #expect(tests.contains("\"\(question)\", "), "\(question) is not compared")
+      #expect(tests.contains("\"\(question)\""), "\(question) is not compared")
     }
   }
 
@@ -39,6 +39,18 @@ import Testing
       ```
       """)
     #expect(article.statements == ["C1": "SELECT 1,\n  2;\n"])
+    let several = QuestionArticle(
+      """
+      ```sql
+      SELECT 1;         -- 1
+      SELECT 2,
+        3;              -- 2
+      ```
+      """)
+    #expect(
+      several.statements == [
+        "1": "SELECT 1;         -- 1\n", "2": "SELECT 2,\n  3;              -- 2\n",
+      ])
   }
 
   @Test func `values, null and lists of references are in SQLite`() throws {

@@ -14,14 +14,16 @@ func row(_ values: any FieldValueConvertible...) -> [FieldValue] { values.map(\.
 
 extension SQLQuestions {
   /// Expects that an answer has the rows that SQLite has for the article's statement.
+  ///
+  /// - Parameter preparation: Statements that SQLite runs before.
   func compare(
     _ question: String, inAnyOrder: Bool = false, _ rows: [[FieldValue]],
-    sourceLocation: SourceLocation = #_sourceLocation
+    after preparation: String = "", sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     let article = try QuestionArticle(named: Self.article)
     let statement = try #require(article.statements[question], sourceLocation: sourceLocation)
-    var expected = try Self.compared.get().rows(statement).map { $0.map(Self.normalized) }
-    var found = rows.map { $0.map { Self.normalized(ComparedStore.text($0)) } }
+    var expected = Self.cells(try Self.compared.get().rows(preparation + "\n" + statement))
+    var found = Self.cells(rows)
     if inAnyOrder {
       expected.sort { $0.lexicographicallyPrecedes($1) }
       found.sort { $0.lexicographicallyPrecedes($1) }
@@ -30,16 +32,25 @@ extension SQLQuestions {
     #expect(found == expected, "\(question)", sourceLocation: sourceLocation)
   }
 
-  /// Numbers with six decimal places, so that an integer equals a double of the same value.
-  private static func normalized(_ cell: String) -> String {
-    guard let number = Double(cell), number.isFinite else { return cell }
-    return "\((number * 1_000_000).rounded() / 1_000_000)"
+  static func cells(_ rows: [[FieldValue]]) -> [[String]] {
+    cells(rows.map { $0.map(ComparedStore.text) })
+  }
+
+  /// Returns the rows with six decimal places of numbers, so that an integer equals a double of the same value.
+  static func cells(_ rows: [[String]]) -> [[String]] {
+    rows.map { row in
+      row.map { cell in
+        guard let number = Double(cell), number.isFinite else { return cell }
+        return "\((number * 1_000_000).rounded() / 1_000_000)"
+      }
+    }
   }
 }
 
 /// An article of questions, each with a statement of SQL before the Swift.
 ///
-/// A question begins with a line such as `**C1.** Long tracks`.
+/// A question begins with a line such as `**C1.** Long tracks`. Of several questions in one block, each statement ends with a
+/// comment that has its number: `SELECT COUNT(*) FROM book; -- 5`.
 struct QuestionArticle {
   /// By question.
   private(set) var statements: [String: String] = [:]
@@ -52,14 +63,19 @@ struct QuestionArticle {
 
   init(_ text: String) {
     var question: String?
+    var statement = ""
     var isSQL = false
     for line in text.components(separatedBy: "\n") {
       if let found = line.prefixMatch(of: /\*\*([A-Z]\d+)\.\*\*/) {
         question = String(found.1)
       } else if line.hasPrefix("```") {
-        isSQL = line == "```sql"
-      } else if isSQL, let question {
-        statements[question, default: ""] += line + "\n"
+        if isSQL, let question { statements[question] = statement }
+        (isSQL, statement) = (line == "```sql", "")
+      } else if isSQL {
+        statement += line + "\n"
+        guard let number = line.firstMatch(of: /; +-- (\d+)$/) else { continue }
+        statements[String(number.1)] = statement
+        statement = ""
       }
     }
   }
