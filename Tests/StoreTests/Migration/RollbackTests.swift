@@ -305,7 +305,7 @@ private enum Things {
 
   // MARK: History
 
-  @Test func `a history goes on over a migration, by cursors from before it`() throws {
+  @Test func `a migration ends the history: cursors from before it have expired`() throws {
     try make(history: true)
     let old = try open(1, history: true)
     let cursor = try old.snapshot().historyCursor
@@ -318,7 +318,7 @@ private enum Things {
       case .historyExpired(cursor.sequence, let kept) = storeError({
         _ = try store.history(since: cursor)
       })
-    else { return #expect(Bool(false), "it goes on") }
+    else { return #expect(Bool(false), "the cursor goes on") }
     #expect(kept == (try store.snapshot().sequence) - 1)
     let history = try store.history()
     let commit = try #require(try history.next())
