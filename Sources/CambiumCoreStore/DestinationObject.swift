@@ -10,7 +10,7 @@ public final class DestinationObject {
     for field in fields where field.isTakenOver {
       if let source = field.source { values[field.name] = old.record[source] }
     }
-    record = DynamicRecord(name: name, fields: values)
+    record = DynamicRecord(name, values)
     self.fields = fields
   }
 

@@ -29,7 +29,7 @@ public struct RandomRecords: Sendable {
   /// A record with a value for every field; of those that may have none, every fifth has none. Its references are any
   /// keys; `fill` chooses those of records.
   public mutating func record(of schema: RecordSchema) -> DynamicRecord {
-    DynamicRecord(name: schema.name, fields: RecordFields(fields(of: schema, in: nil)))
+    DynamicRecord(schema.name, RecordFields(fields(of: schema, in: nil)))
   }
 
   /// Writes `count` records of each type, in one transaction; those that references lead to first. Checked references lead

@@ -52,7 +52,7 @@ import Testing
       let fields: RecordFields = [
         "id": 1, "text": .string(text), "values": [value], "value": value,
       ]
-      try store.write { try $0.save(DynamicRecord(name: "Mark", fields: fields)) }
+      try store.write { try $0.save(DynamicRecord("Mark", fields)) }
       try store.close()
       return path
     }

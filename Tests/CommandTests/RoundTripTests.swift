@@ -38,7 +38,7 @@ import Testing
     try store.write { transaction in
       for id in 0..<count {
         let fields = RecordFields(Self.fields(id, &random))
-        try transaction.save(DynamicRecord(name: "Thing", fields: fields))
+        try transaction.save(DynamicRecord("Thing", fields))
       }
     }
     try store.close()

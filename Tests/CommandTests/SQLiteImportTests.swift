@@ -495,7 +495,7 @@ import Testing
       #expect(command.output.contains(line), "\(line)\n\(command.output)")
     }
     let opened = try PersistentStore(untypedAt: store)
-    try opened.write { try $0.save(DynamicRecord(name: "t", fields: ["z": 2])) }
+    try opened.write { try $0.save(DynamicRecord("t", ["z": 2])) }
     let (old, new) = (
       try #require(try opened.fetch(record: "t", key: 1)),
       try #require(try opened.fetch(record: "t", key: 2))

@@ -6,7 +6,7 @@ extension UUID {
   /// ```swift
   /// TransformRecords("Aircraft", into: "Aircraft", "FlightData") { old, emit in
   ///   let id = UUID(of: try old["id"], in: "FlightData")
-  ///   try emit(DynamicRecord(name: "FlightData", fields: ["id": .uuid(id), "data": old["flightData"]]))
+  ///   try emit(DynamicRecord("FlightData", ["id": .uuid(id), "data": old["flightData"]]))
   ///   var aircraft = old.record
   ///   aircraft["flightParameters"] = .uuid(id)
   ///   try emit(aircraft)

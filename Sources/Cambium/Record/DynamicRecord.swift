@@ -5,8 +5,12 @@ public struct DynamicRecord: Hashable, Sendable {
   /// The values by field name. Parts of a composite are within the composite's value, by their own names.
   public var fields: RecordFields
 
-  /// Creates a record of a literal, `["id": 1, "name": "Lamp"]`, of the fields of another, or of those of a dictionary.
-  public init(name: String, fields: RecordFields) {
+  /// Creates a record of a literal, of the fields of another, or of those of a dictionary.
+  ///
+  /// ```swift
+  /// let person = DynamicRecord("Person", ["id": 1, "name": "Ada"])
+  /// ```
+  public init(_ name: String, _ fields: RecordFields) {
     self.name = name
     self.fields = fields
   }
@@ -98,7 +102,7 @@ extension DynamicRecord {
     for column in layout.outermostColumns {
       values.append(try record.value(of: column, stringsAsBlobs: stringsAsBlobs))
     }
-    self.init(name: layout.name, fields: RecordFields(layout.outermostNames, values))
+    self.init(layout.name, RecordFields(layout.outermostNames, values))
   }
 
   /// Puts key and row together. A field that the record does not name has its default.

@@ -106,6 +106,6 @@ struct ImportReader {
       throw JSONFault(reason: "the schema has no record \(name)")
     }
     return DynamicRecord(
-      name: name, fields: RecordFields(try FieldValue.parts(json, of: shape.fields, in: name)))
+      name, RecordFields(try FieldValue.parts(json, of: shape.fields, in: name)))
   }
 }

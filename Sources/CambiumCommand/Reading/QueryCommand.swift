@@ -176,7 +176,7 @@ struct QueryCommand: ParsableCommand {
     for group in groups {
       let cells = Dictionary(zip(names, group.key + group.value), uniquingKeysWith: { $1 })
       try output.add(
-        ShownRecord(record: DynamicRecord(name: type, fields: RecordFields(cells))))
+        ShownRecord(record: DynamicRecord(type, RecordFields(cells))))
     }
     output.finish("group")
   }

@@ -30,7 +30,7 @@ struct PutCommand: ParsableCommand {
         return value
       }
       let isThere = try changing.has(key, of: shape, in: transaction)
-      try transaction.save(DynamicRecord(name: shape.name, fields: RecordFields(fields)))
+      try transaction.save(DynamicRecord(shape.name, RecordFields(fields)))
       return (key, isThere ? .updated : .inserted)
     }
   }

@@ -519,7 +519,7 @@ extension ExtremeCalls {
       Extremes.migrate(
         MigrationStep(to: 2) {
           TransformRecords("Extreme") { _, emit in
-            try body(DynamicRecord(name: "Extreme", fields: ["id": value, "added": value]), emit)
+            try body(DynamicRecord("Extreme", ["id": value, "added": value]), emit)
           }
         })
     }
@@ -527,7 +527,7 @@ extension ExtremeCalls {
       Extremes.migrate(
         MigrationStep(to: 2) {
           TransformRecords("Extreme") { _, emit in
-            try body(DynamicRecord(name: name, fields: [name: 1]), emit)
+            try body(DynamicRecord(name, [name: 1]), emit)
           }
         })
     }

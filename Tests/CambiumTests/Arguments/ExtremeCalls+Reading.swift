@@ -190,20 +190,20 @@ enum ExtremeCalls {
       let store = try Part.store()
       let extremes = Extremes.values.map { ["id": $0, "whole": $0] }
       for fields in extremes + Extremes.strings.map({ [$0: 1] }) + [[:]] {
-        let record = DynamicRecord(name: "Part", fields: RecordFields(fields))
+        let record = DynamicRecord("Part", RecordFields(fields))
         for relation in Extremes.strings + ["whole", "parts", "id"] {
           Extremes.attempt { _ = try store.related(to: record, relation) }
         }
       }
       for name in Extremes.strings {
-        let other = DynamicRecord(name: name, fields: [:])
+        let other = DynamicRecord(name, [:])
         Extremes.attempt { _ = try store.related(to: other, "parts") }
       }
     },
     "RecordReading.related(to:_:stringsAsBlobs:)": { _ in
       let store = try Part.store()
       let records = Extremes.values.map { value in
-        DynamicRecord(name: "Part", fields: ["id": value, "whole": value])
+        DynamicRecord("Part", ["id": value, "whole": value])
       }
       for relation in Extremes.strings + ["whole", "parts", "id"] {
         Extremes.attempt { _ = try store.related(to: records, relation, stringsAsBlobs: true) }
@@ -212,7 +212,7 @@ enum ExtremeCalls {
         }
       }
       for name in Extremes.strings {
-        let other = DynamicRecord(name: name, fields: [:])
+        let other = DynamicRecord(name, [:])
         Extremes.attempt { _ = try store.related(to: [other, other] + records, "parts") }
       }
     },

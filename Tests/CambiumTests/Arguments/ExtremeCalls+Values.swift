@@ -117,15 +117,15 @@ extension ExtremeCalls {
     "String.init(fieldValue:)": { _ in read(String.self) },
     "URL.init(fieldValue:)": { _ in read(URL.self) },
     "UUID.init(fieldValue:)": { _ in read(UUID.self) },
-    "DynamicRecord.init(name:fields:)": { extremes in
+    "DynamicRecord.init(_:_:)": { extremes in
       for text in Extremes.strings {
-        extremes.write { try $0.save(DynamicRecord(name: text, fields: [text: .string(text)])) }
+        extremes.write { try $0.save(DynamicRecord(text, [text: .string(text)])) }
       }
     },
     "RecordFields.init(_:)": { extremes in
       for text in Extremes.strings {
         let fields = RecordFields([text: .string(text)])
-        extremes.write { try $0.save(DynamicRecord(name: "Photo", fields: fields)) }
+        extremes.write { try $0.save(DynamicRecord("Photo", fields)) }
       }
     },
     "RecordFields.init(dictionaryLiteral:)": { _ in
@@ -146,12 +146,12 @@ extension ExtremeCalls {
       }
     },
     "DynamicRecord.subscript(field:)": { _ in
-      for text in Extremes.strings { _ = DynamicRecord(name: "", fields: [:])[text] }
+      for text in Extremes.strings { _ = DynamicRecord("", [:])[text] }
     },
     "DynamicRecord.subscript(field:as:)": { _ in
       for text in Extremes.strings {
         Extremes.attempt {
-          _ = try DynamicRecord(name: "", fields: [text: .null])[text, as: Int.self]
+          _ = try DynamicRecord("", [text: .null])[text, as: Int.self]
         }
       }
     },

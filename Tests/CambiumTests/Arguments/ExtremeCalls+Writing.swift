@@ -25,14 +25,14 @@ extension ExtremeCalls {
               "id": 9, "name": "x", "image": .data(Data()), "notes": "",
             ]
             fields[field] = value
-            try transaction.save(DynamicRecord(name: "Photo", fields: RecordFields(fields)))
+            try transaction.save(DynamicRecord("Photo", RecordFields(fields)))
             // Only that it was accepted or refused counts.
             try transaction.delete(Photo.self, where: \.id != 1 && \.id != 2)
           }
         }
       }
       for name in Extremes.strings {
-        extremes.write { try $0.save(DynamicRecord(name: name, fields: [name: 1])) }
+        extremes.write { try $0.save(DynamicRecord(name, [name: 1])) }
       }
     },
     "WriteTransaction.delete(_:key:_:)": { extremes in

@@ -96,7 +96,7 @@ final class Extremes {
       }
       let old = try PersistentStore(at: path, model: model(1))
       try old.write { transaction in
-        try transaction.save(DynamicRecord(name: "Extreme", fields: ["id": 1, "text": "x"]))
+        try transaction.save(DynamicRecord("Extreme", ["id": 1, "text": "x"]))
       }
       try old.close()
       _ = try PersistentStore(at: path, model: model(2), steps: [step])

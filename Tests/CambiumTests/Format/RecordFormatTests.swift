@@ -63,8 +63,8 @@ import Testing
   @Test func `the row shown is that of its values`() throws {
     let layout = try RowLayout(SampleRecord.eightFields, version: 1)
     let record = DynamicRecord(
-      name: "Item",
-      fields: [
+      "Item",
+      [
         "id": .uuid(UUID()), "creationDate": .date(Date(timeIntervalSinceReferenceDate: 1)),
         "name": .string("Ann"), "city": .string("Köln"), "age": .integer(42),
         "score": .double(0.5), "isActive": .boolean(true), "note": .null,

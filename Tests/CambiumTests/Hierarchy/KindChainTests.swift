@@ -46,7 +46,7 @@ import Testing
         var fields: [String: FieldValue] = ["id": .integer(Int64(id)), "city": .string(city)]
         if id == 1 { fields["Business"] = .composite(["perDiem": 5]) }
         if id == 2 { fields["Personal"] = .composite(["mood": "good"]) }
-        try transaction.save(DynamicRecord(name: "Trip", fields: RecordFields(fields)))
+        try transaction.save(DynamicRecord("Trip", RecordFields(fields)))
       }
     }
     try store.close()
@@ -117,7 +117,7 @@ import Testing
         ["Personal": .composite(["mark": 2, "b": "y"])],
       ]
       for (id, kind) in kinds.enumerated() {
-        var record = DynamicRecord(name: "Trip", fields: kind)
+        var record = DynamicRecord("Trip", kind)
         record["id"] = .integer(Int64(id))
         try transaction.save(record)
       }
@@ -179,11 +179,11 @@ import Testing
     let image = StoreImage()
     let store = try image.open(model.dynamic(version: 1))
     try store.write { transaction in
-      try transaction.save(DynamicRecord(name: "Trip", fields: ["id": 0, "city": "Rome"]))
+      try transaction.save(DynamicRecord("Trip", ["id": 0, "city": "Rome"]))
       try transaction.save(
         DynamicRecord(
-          name: "Trip",
-          fields: ["id": 1, "city": "Oslo", "Business": .composite(["perDiem": 7])]))
+          "Trip",
+          ["id": 1, "city": "Oslo", "Business": .composite(["perDiem": 7])]))
     }
     try store.close()
     let migrated = try image.copy().open(model)

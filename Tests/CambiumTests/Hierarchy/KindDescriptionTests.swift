@@ -89,15 +89,15 @@ import Testing
     try store.write { transaction in
       try transaction.save(
         DynamicRecord(
-          name: "Trip",
-          fields: [
+          "Trip",
+          [
             "id": 1, "name": "one", "start": 3,
             "BusinessTrip": .composite(["perDiem": 4, "SalesTrip": .composite(["target": 5])]),
           ]))
       try transaction.save(
         DynamicRecord(
-          name: "Trip",
-          fields: ["id": 2, "name": "two", "start": 3, "DayTrip": .composite([:])]))
+          "Trip",
+          ["id": 2, "name": "two", "start": 3, "DayTrip": .composite([:])]))
     }
     #expect(
       try store.fetch(SalesTrip.self) == [
@@ -111,8 +111,8 @@ import Testing
       try store.write { transaction in
         try transaction.save(
           DynamicRecord(
-            name: "Trip",
-            fields: [
+            "Trip",
+            [
               "id": 3, "name": "three", "start": 3, "BusinessTrip": .composite(["perDiem": 4]),
               "PersonalTrip": .composite(["mood": "x"]),
             ]))

@@ -46,7 +46,7 @@ import Testing
     let store = try PersistentStore(at: path, model: model)
     try store.write { transaction in
       for record in records {
-        try transaction.save(DynamicRecord(name: "Trip", fields: RecordFields(record)))
+        try transaction.save(DynamicRecord("Trip", RecordFields(record)))
       }
     }
     try store.close()
@@ -77,15 +77,15 @@ import Testing
     let store = try PersistentStore(at: path, model: model(2), migration: mode)
     #expect(try rows(store) == Array(Self.trips.prefix(2)))
     try store.write { transaction in
-      try transaction.save(DynamicRecord(name: "Trip", fields: RecordFields(Self.trips[2])))
+      try transaction.save(DynamicRecord("Trip", RecordFields(Self.trips[2])))
     }
     #expect(try rows(store) == Self.trips)
     #expect(throws: StoreError.self) {
       try store.write { transaction in
         try transaction.save(
           DynamicRecord(
-            name: "Trip",
-            fields: [
+            "Trip",
+            [
               "id": 2, "Business": .composite(["perDiem": 5]),
               "Personal": .composite(["mood": "good"]),
             ]))

@@ -54,7 +54,7 @@ import Testing
     let own = fields.filter { !shared.contains($0.key) }
     fields = fields.filter { shared.contains($0.key) }
     if record.name != "Vehicle" { fields[record.name] = .composite(own) }
-    return DynamicRecord(name: "Vehicle", fields: RecordFields(fields))
+    return DynamicRecord("Vehicle", RecordFields(fields))
   }
 
   private static func plain(_ id: Int64) -> DynamicRecord {
@@ -243,7 +243,7 @@ import Testing
     }
     let size = Field(name: "size", type: .integer)
     let cars = (1...3).map {
-      DynamicRecord(name: "Car", fields: ["number": .integer($0), "doors": 4])
+      DynamicRecord("Car", ["number": .integer($0), "doors": 4])
     }
     let strings = try VersionedStore(
       versions: 2,
@@ -355,7 +355,7 @@ import Testing
       #expect(
         try left.allRecords() == [
           .of("Boat", 2),
-          DynamicRecord(name: "Wagon", fields: ["key": 1, "text": "a", "gates": 4]),
+          DynamicRecord("Wagon", ["key": 1, "text": "a", "gates": 4]),
         ])
       try left.close()
     }

@@ -342,12 +342,12 @@ private let model = StoreModel(records: [
     var store = try PersistentStore(at: path, model: first)
     try store.write { transaction in
       for id in 1...4 {
-        var trip = DynamicRecord(name: "Trip", fields: ["id": .integer(Int64(id))])
+        var trip = DynamicRecord("Trip", ["id": .integer(Int64(id))])
         if id > 2 { trip["Work"] = .composite(["rate": 1]) }
         try transaction.save(trip)
         try transaction.save(
           DynamicRecord(
-            name: "Bill", fields: ["id": .integer(Int64(id)), "trip": .integer(Int64(id))]))
+            "Bill", ["id": .integer(Int64(id)), "trip": .integer(Int64(id))]))
       }
     }
     try store.close()
@@ -367,7 +367,7 @@ private let model = StoreModel(records: [
     #expect(try store.count(record: "Bill") == 2)
     #expect(throws: StoreError.self) {
       try store.write { transaction in
-        try transaction.save(DynamicRecord(name: "Bill", fields: ["id": 9, "trip": 1]))
+        try transaction.save(DynamicRecord("Bill", ["id": 9, "trip": 1]))
       }
     }
     #expect(try store.snapshot().check(readingBlobs: false) == [])
@@ -377,7 +377,7 @@ private let model = StoreModel(records: [
     #expect(plan.faults == [])
     store = try PersistentStore(at: path, model: third)
     try store.write { transaction in
-      try transaction.save(DynamicRecord(name: "Bill", fields: ["id": 9, "trip": 1]))
+      try transaction.save(DynamicRecord("Bill", ["id": 9, "trip": 1]))
     }
     #expect(try store.snapshot().check(readingBlobs: false) == [])
     try store.close()

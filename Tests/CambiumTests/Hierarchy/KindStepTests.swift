@@ -224,21 +224,21 @@ private enum V2 {
           let id = try old["id", as: Int.self]
           let isSale = try old["BusinessTrip.SalesTrip.target"] != .null
           #expect(try before.count(record: "Trip") == Self.count)
-          var new = DynamicRecord(name: "Trip", fields: ["id": .integer(Int64(id))])
+          var new = DynamicRecord("Trip", ["id": .integer(Int64(id))])
           new["name"] = try old["name"]
           new["days"] = .integer(isSale ? 3 : 2)
           new["BusinessTrip"] = .composite(["rate": .integer(Int64(id * 10))])
           try emit(new)
           if id < 12, id % 3 == 0 {
             try emit(
-              DynamicRecord(name: "Customer", fields: ["id": try old["BusinessTrip.customer"]]))
+              DynamicRecord("Customer", ["id": try old["BusinessTrip.customer"]]))
           }
         }
         TransformRecords("Excursion", into: "DayTrip") { old, emit in
           try emit(
             DynamicRecord(
-              name: "Trip",
-              fields: [
+              "Trip",
+              [
                 "id": try old["id"], "name": try old["place"],
                 "DayTrip": .composite(["is": .boolean(true)]),
               ]))
@@ -329,8 +329,8 @@ private enum V2 {
       TransformRecords("BusinessTrip") { old, emit in
         try emit(
           DynamicRecord(
-            name: "Trip",
-            fields: [
+            "Trip",
+            [
               "id": try old["id"], "name": try old["name"],
               "DayTrip": .composite(["is": .boolean(true)]),
             ]))
@@ -340,7 +340,7 @@ private enum V2 {
     let plain = try refusal {
       TransformRecords("BusinessTrip", into: "Trip") { old, emit in
         try emit(
-          DynamicRecord(name: "Trip", fields: ["id": try old["id"], "name": try old["name"]]))
+          DynamicRecord("Trip", ["id": try old["id"], "name": try old["name"]]))
       }
     }
     #expect(plain.contains("Trip is abstract"), "\(plain)")

@@ -571,8 +571,8 @@ private final class TrackedHistory {
       record.size = Int.random(in: 0..<3, using: &random)
       try transaction.save(
         DynamicRecord(
-          name: "Download",
-          fields: [
+          "Download",
+          [
             "id": .integer(Int64(id)), "name": .string(record.name),
             "size": .integer(Int64(record.size)),
           ]))
@@ -642,8 +642,8 @@ private struct Download: Record, Equatable {
 extension DynamicRecord {
   fileprivate static func download(_ id: Int) -> DynamicRecord {
     DynamicRecord(
-      name: "Download",
-      fields: ["id": .integer(Int64(id)), "name": .string("\(id)"), "size": .integer(7)])
+      "Download",
+      ["id": .integer(Int64(id)), "name": .string("\(id)"), "size": .integer(7)])
   }
 }
 

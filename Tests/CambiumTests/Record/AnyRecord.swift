@@ -67,7 +67,7 @@ struct AnyRecord {
   }
 
   func random(using random: inout SplitMix64) -> DynamicRecord {
-    DynamicRecord(name: "Item", fields: RecordFields(fields(of: nil, using: &random)))
+    DynamicRecord("Item", RecordFields(fields(of: nil, using: &random)))
   }
 
   private func fields(

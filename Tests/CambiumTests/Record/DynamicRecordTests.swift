@@ -19,7 +19,7 @@ import Testing
 
   @Test func `enums and optionals are read as what they are`() throws {
     let record = DynamicRecord(
-      name: "Item", fields: ["level": .integer(5), "color": .string("red"), "none": .null])
+      "Item", ["level": .integer(5), "color": .string("red"), "none": .null])
     #expect(try record["level", as: Level.self] == .middle)
     #expect(try record["level", as: Level?.self] == .middle)
     #expect(try record["none", as: Level?.self] == nil)
@@ -34,7 +34,7 @@ import Testing
       SampleRecord.schema([("id", .int8, false), ("a", .double, false), ("b", .decimal, false)]),
       version: 1)
     let record = DynamicRecord(
-      name: "Item", fields: ["id": .integer(1), "a": .double(.nan), "b": .decimal(.nan)])
+      "Item", ["id": .integer(1), "a": .double(.nan), "b": .decimal(.nan)])
     let (row, key) = (RowWriter(), KeyEncoder())
     try record.encode(to: row, key: key, layout: layout)
     let read = try DynamicRecord(RowReader(key: key.key, row: row.row, layout: layout))
@@ -72,7 +72,7 @@ import Testing
     var fields = fields
     if field != "id" { fields["id"] = .unsigned(1) }
     let error = #expect(throws: StoreError.self) {
-      try DynamicRecord(name: "Item", fields: RecordFields(fields)).encode(
+      try DynamicRecord("Item", RecordFields(fields)).encode(
         to: RowWriter(), key: KeyEncoder(), layout: layout)
     }
     guard case .invalidValue("Item", field, _) = error else {

@@ -54,7 +54,7 @@ import Testing
       SampleRecord.schema([("id", .int8, false), ("a", .string, false), ("b", .int64, true)]),
       version: 1)
     let (row, key) = (RowWriter(), KeyEncoder())
-    try DynamicRecord(name: "Item", fields: ["id": 1, "a": "text", "b": 2])
+    try DynamicRecord("Item", ["id": 1, "a": "text", "b": 2])
       .encode(to: row, key: key, layout: layout)
     let record = try DynamicRecord(RowReader(key: key.key, row: row.row, layout: layout))
     var copy = record
@@ -78,7 +78,7 @@ import Testing
       ["note": "third", "id": 3, "part": .composite([:])], ["id": 4, "part": .null],
     ]
     for fields in records {
-      let record = DynamicRecord(name: "Item", fields: fields)
+      let record = DynamicRecord("Item", fields)
       try record.encode(to: row, key: key, values)
       let read = try DynamicRecord(RowReader(key: key.key, row: row.row, layout: layout))
       #expect(read["id"] == record["id"] && read["note"] == record["note"])

@@ -23,7 +23,7 @@ import Testing
   }
 
   private static let rows: Rows = [
-    DynamicRecord(name: "Country", fields: ["id": "fr", "name": "France"]),
+    DynamicRecord("Country", ["id": "fr", "name": "France"]),
     .of("Author", 1, ["name": "Verne", "country": "fr"]), .of("Author", 2, ["name": "Homer"]),
     .of("Book", 0, ["author": 1]), .of("Book", 1, ["author": 2]), .of("Book", 2),
     .of("Book", 3, ["author": 1]),
@@ -270,12 +270,12 @@ import Testing
           }
         }
         b["sizes"] = .string("\(sizes) of \(try before.count(record: "D"))")
-        try emit.upsert(DynamicRecord(name: "D", fields: ["id": try old["id"], "size": 1]))
+        try emit.upsert(DynamicRecord("D", ["id": try old["id"], "size": 1]))
         try emit(b)
         let id = UUID(of: try old["id"], in: "C")
         try emit(
           DynamicRecord(
-            name: "C", fields: ["id": .uuid(id), "b": try old["id"], "others": [.uuid(id)]]))
+            "C", ["id": .uuid(id), "b": try old["id"], "others": [.uuid(id)]]))
       }
     },
   ]

@@ -24,15 +24,15 @@ import Testing
     let store = try PersistentStore(inMemory: Self.model)
     let (one, two) = (UUID(), UUID())
     let book = DynamicRecord(
-      name: "Book",
-      fields: [
+      "Book",
+      [
         "id": 1, "author": .uuid(one), "editors": .array([.uuid(two), .uuid(one)]), "source": nil,
       ])
     try store.write { transaction in
       // Before those that it leads to.
       try transaction.save(book)
       for id in [one, two] {
-        try transaction.save(DynamicRecord(name: "Author", fields: ["id": .uuid(id)]))
+        try transaction.save(DynamicRecord("Author", ["id": .uuid(id)]))
       }
     }
     let found = try #require(try store.fetch(record: "Book", key: 1))
@@ -55,11 +55,11 @@ import Testing
     let id = UUID()
     func write(_ fields: [String: FieldValue]) throws {
       try store.write { transaction in
-        try transaction.save(DynamicRecord(name: "Author", fields: ["id": .uuid(id)]))
+        try transaction.save(DynamicRecord("Author", ["id": .uuid(id)]))
         try transaction.save(
           DynamicRecord(
-            name: "Book",
-            fields: RecordFields(["id": 1, "editors": .array([])].merging(fields) { $1 })))
+            "Book",
+            RecordFields(["id": 1, "editors": .array([])].merging(fields) { $1 })))
       }
     }
     let dangling = UUID()
@@ -154,13 +154,13 @@ import Testing
         )))
     func book(_ id: Int64, _ author: FieldValue, _ editors: [FieldValue]) -> DynamicRecord {
       DynamicRecord(
-        name: "Book",
-        fields: [
+        "Book",
+        [
           "id": .integer(id), "author": author, "editors": .array(editors),
           "place": id == 3 ? .composite(["shelf": "a"]) : .null,
         ])
     }
-    let authors = ["a", "b"].map { DynamicRecord(name: "Author", fields: ["name": .string($0)]) }
+    let authors = ["a", "b"].map { DynamicRecord("Author", ["name": .string($0)]) }
     let books = [book(1, "a", ["b", "a"]), book(2, .null, []), book(3, "a", ["a"])]
     try store.write { transaction in
       for record in authors + books { try transaction.save(record) }
@@ -218,11 +218,11 @@ import Testing
             Index("author", .elements("labels"))
           }
         )))
-    let author = DynamicRecord(name: "Author", fields: ["id": 1])
+    let author = DynamicRecord("Author", ["id": 1])
     // One without an entry, and one with two.
     let books = [[], ["a", "b"]].enumerated().map { id, labels in
       DynamicRecord(
-        name: "Book", fields: ["id": .integer(Int64(id)), "author": 1, "labels": .array(labels)])
+        "Book", ["id": .integer(Int64(id)), "author": 1, "labels": .array(labels)])
     }
     try store.write { transaction in
       for record in [author] + books { try transaction.save(record) }
@@ -249,11 +249,11 @@ import Testing
     let long = String(repeating: "k", count: StoreError.Limit.keyLength.bound - 1)
     let (one, two) = (FieldValue.string(long + "1"), FieldValue.string(long + "2"))
     func laundry(_ id: Int64, _ items: [FieldValue]) -> DynamicRecord {
-      DynamicRecord(name: "Laundry", fields: ["id": .integer(id), "items": .array(items)])
+      DynamicRecord("Laundry", ["id": .integer(id), "items": .array(items)])
     }
     try store.write { transaction in
       for name in [one, two] {
-        try transaction.save(DynamicRecord(name: "Item", fields: ["name": name]))
+        try transaction.save(DynamicRecord("Item", ["name": name]))
       }
       try transaction.save(laundry(1, [one, two]))
       try transaction.save(laundry(2, [two]), onConflict: .replaceOther)

@@ -207,7 +207,7 @@ extension RelatedKinds {
         note % 2 == 1
         ? .composite(["bonus": .integer(Int64(note)), "tag": .string("É\(note)")]) : .null
     }
-    return DynamicRecord(name: kinds[kind].name, fields: RecordFields(fields))
+    return DynamicRecord(kinds[kind].name, RecordFields(fields))
   }
 
   /// The record as the store has it, with what is derived of others.

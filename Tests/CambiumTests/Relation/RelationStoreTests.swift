@@ -195,13 +195,13 @@ private struct Text: Record, Identifiable, Equatable {
     let roots = ["a", "b", "c", long]
     try store.write { transaction in
       for root in roots {
-        try transaction.save(DynamicRecord(name: "Root", fields: ["id": .string(root)]))
+        try transaction.save(DynamicRecord("Root", ["id": .string(root)]))
       }
       for (number, root) in roots.enumerated() {
         try transaction.save(
           DynamicRecord(
-            name: "Leaf",
-            fields: [
+            "Leaf",
+            [
               "root": .string(root), "number": .integer(Int64(number)),
               "one": number == 1 ? .null : .string(root),
               "down": number == 2 ? .null : .string(root),
@@ -229,7 +229,7 @@ private struct Text: Record, Identifiable, Equatable {
       try store.write { transaction in
         let entity = try store.entities.entity(named: "Root")
         let (key, row) = (KeyEncoder(), RowWriter())
-        try DynamicRecord(name: "Root", fields: ["id": .string(root)])
+        try DynamicRecord("Root", ["id": .string(root)])
           .encode(to: row, key: key, layout: entity.layout)
         try transaction.writer.trees.put(
           key.key, row.row, schemaVersion: 1, in: entity.rows)
@@ -269,7 +269,7 @@ private struct Text: Record, Identifiable, Equatable {
             Field(name: "root", type: .reference(to: "Root"), optional: true)
           }
         )))
-    let root = DynamicRecord(name: "Root", fields: ["id": 1])
+    let root = DynamicRecord("Root", ["id": 1])
     // More than are cut at once.
     try store.write { transaction in
       try transaction.save(root)
@@ -277,8 +277,8 @@ private struct Text: Record, Identifiable, Equatable {
       let (key, row) = (KeyEncoder(), RowWriter())
       for id in 0..<1_100 {
         let id = FieldValue.integer(Int64(id))
-        try transaction.save(DynamicRecord(name: "Text", fields: ["id": id, "root": 1]))
-        try DynamicRecord(name: "Text", fields: ["id": id, "root": .null])
+        try transaction.save(DynamicRecord("Text", ["id": id, "root": 1]))
+        try DynamicRecord("Text", ["id": id, "root": .null])
           .encode(to: row, key: key, layout: entity.layout)
         try transaction.writer.trees.put(key.key, row.row, schemaVersion: 1, in: entity.rows)
       }

@@ -130,7 +130,7 @@ import Testing
     let store = try PersistentStore(inMemory: model)
     try store.write { transaction in
       for number in 0..<count {
-        try transaction.save(DynamicRecord(name: "R\(number)", fields: ["id": 1, "next": 1]))
+        try transaction.save(DynamicRecord("R\(number)", ["id": 1, "next": 1]))
       }
     }
     #expect(try store.fetch(record: "R0").map { $0["number"] } == [.integer(1)])

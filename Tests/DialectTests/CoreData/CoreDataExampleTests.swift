@@ -209,7 +209,7 @@ import Testing
       let id = UUID(of: aircraft["id"], in: "FlightData")
       try transaction.save(
         DynamicRecord(
-          name: "FlightData", fields: ["id": .uuid(id), "data": aircraft["flightData"]]))
+          "FlightData", ["id": .uuid(id), "data": aircraft["flightData"]]))
       aircraft["flightParameters"] = .uuid(id)
       try transaction.save(aircraft)
     }
@@ -220,7 +220,7 @@ import Testing
   @Sendable private static func split(_ old: OldRecord, _ emit: RecordEmitter) throws {
     let id = UUID(of: try old["id"], in: "FlightData")
     try emit(
-      DynamicRecord(name: "FlightData", fields: ["id": .uuid(id), "data": try old["flightData"]]))
+      DynamicRecord("FlightData", ["id": .uuid(id), "data": try old["flightData"]]))
     var aircraft = old.record
     aircraft.fields["flightData"] = nil
     aircraft["flightParameters"] = .uuid(id)
@@ -245,8 +245,8 @@ import Testing
       for id in 0..<20 {
         try transaction.save(
           DynamicRecord(
-            name: "Aircraft",
-            fields: ["id": .integer(Int64(id)), "flightData": .data(Data([UInt8(id)]))]))
+            "Aircraft",
+            ["id": .integer(Int64(id)), "flightData": .data(Data([UInt8(id)]))]))
       }
     }
     try old.close()
@@ -274,7 +274,7 @@ import Testing
     let old = try PersistentStore(at: storeURL, model: model.dynamic(version: 1))
     try old.write { transaction in
       try transaction.save(
-        DynamicRecord(name: "Aircraft", fields: ["id": 1, "flightData": .data(Data([1]))]))
+        DynamicRecord("Aircraft", ["id": 1, "flightData": .data(Data([1]))]))
     }
     try old.close()
     // version checksum: ABC123...
@@ -306,7 +306,7 @@ import Testing
     try old.write { transaction in
       for id in 0..<count {
         try transaction.save(
-          DynamicRecord(name: "Note", fields: ["id": .integer(id), "removed": "x"]))
+          DynamicRecord("Note", ["id": .integer(id), "removed": "x"]))
       }
     }
     try old.close()
@@ -387,7 +387,7 @@ import Testing
     // let entity = NSEntityDescription.insertNewObject(forEntityName: "Article", into: context)
     // entity.setValue("Test", forKey: "name")
     try old.write { transaction in
-      try transaction.save(DynamicRecord(name: "Article", fields: ["id": 1, "name": "Test"]))
+      try transaction.save(DynamicRecord("Article", ["id": 1, "name": "Test"]))
     }
     // 3. Close store
     try old.close()
@@ -416,7 +416,7 @@ import Testing
     let old = try PersistentStore(at: storeURL, model: model.dynamic(version: 1))
     try old.write { transaction in
       try transaction.save(
-        DynamicRecord(name: "Aircraft", fields: ["id": 1, "flightData": .data(Data([1]))]))
+        DynamicRecord("Aircraft", ["id": 1, "flightData": .data(Data([1]))]))
     }
     try old.close()
     let step = MigrationStep(to: 2) {

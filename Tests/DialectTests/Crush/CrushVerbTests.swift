@@ -121,18 +121,18 @@ import Testing
 
   /// The records of the first version.
   private static let rows = [
-    DynamicRecord(name: "Author", fields: ["id": 1, "name": "Le Guin"]),
-    DynamicRecord(name: "Label", fields: ["id": "sf"]),
-    DynamicRecord(name: "Draft", fields: ["id": 9]),
+    DynamicRecord("Author", ["id": 1, "name": "Le Guin"]),
+    DynamicRecord("Label", ["id": "sf"]),
+    DynamicRecord("Draft", ["id": 9]),
     DynamicRecord(
-      name: "Book",
-      fields: [
+      "Book",
+      [
         "id": 5, "title": "The Dispossessed", "pages": 387, "note": "n", "obsolete": true,
         "author": 1, "label": "sf",
       ]),
     DynamicRecord(
-      name: "Book",
-      fields: ["id": 6, "title": "Always", "pages": 523, "note": "", "obsolete": false]),
+      "Book",
+      ["id": 6, "title": "Always", "pages": 523, "note": "", "obsolete": false]),
   ]
 
   private static let works = [

@@ -97,7 +97,7 @@ extension DynamicRecord {
     _ name: String, _ id: Int64, _ fields: [String: FieldValue] = [:]
   ) -> DynamicRecord {
     DynamicRecord(
-      name: name, fields: RecordFields(fields.merging(["id": .integer(id)]) { one, _ in one }))
+      name, RecordFields(fields.merging(["id": .integer(id)]) { one, _ in one }))
   }
 }
 

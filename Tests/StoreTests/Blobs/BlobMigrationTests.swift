@@ -333,11 +333,11 @@ private enum Docs {
     let step = MigrationStep(to: 3) {
       TransformRecords("Doc") { old, emit in
         let id = try old["id", as: Int.self]
-        try emit(DynamicRecord(name: "Doc", fields: ["id": old["id"], "content": old["body"]]))
+        try emit(DynamicRecord("Doc", ["id": old["id"], "content": old["body"]]))
         try emit(
           DynamicRecord(
-            name: "Doc",
-            fields: [
+            "Doc",
+            [
               "id": .integer(Int64(id + 100)), "content": old["body"],
               "extra": .data(PhotoContent.bytes(9_000)),
             ]))

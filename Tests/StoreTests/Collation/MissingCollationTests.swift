@@ -116,7 +116,7 @@ import Testing
     #expect(try store.fetch(record: "Migrant").count == Self.names.count)
     let order = FieldOrder(field: "name", collation: Collation(named: "de", version: "1"))
     #expect(storeError { try store.fetch(record: "Migrant", sortedBy: [order]) } == missing)
-    let one = DynamicRecord(name: "Migrant", fields: ["id": 1, "name": "x"])
+    let one = DynamicRecord("Migrant", ["id": 1, "name": "x"])
     #expect(storeError { try store.write { try $0.save(one) } } == missing)
     try store.write { transaction in
       // Refused before anything is written: the transaction goes on.
@@ -136,7 +136,7 @@ import Testing
     var options = StoreOptions()
     options.collations = [.germanNames, .german]
     let store = try PersistentStore(untypedAt: path, options: options)
-    let one = DynamicRecord(name: "Migrant", fields: ["id": 50, "name": "Ärmel"])
+    let one = DynamicRecord("Migrant", ["id": 50, "name": "Ärmel"])
     try store.write { try $0.save(one) }
     let order = FieldOrder(field: "name", collation: Collation(named: "de", version: "1"))
     #expect(
@@ -182,7 +182,7 @@ import Testing
     options.collations = [.germanNames]
     let store = try PersistentStore(at: path, model: StoreModel(lock), options: options)
     try store.write { transaction in
-      try transaction.save(DynamicRecord(name: "Migrant", fields: ["id": 1, "name": "ä"]))
+      try transaction.save(DynamicRecord("Migrant", ["id": 1, "name": "ä"]))
     }
     #expect(try store.snapshot().check() == [])
   }

@@ -54,7 +54,7 @@ import Testing
       try store.write { transaction in
         try transaction.save(
           DynamicRecord(
-            name: "Writer", fields: ["id": 2, "name": "Ann", "novelCount": 9, "rivals": .array([])])
+            "Writer", ["id": 2, "name": "Ann", "novelCount": 9, "rivals": .array([])])
         )
       }
       #expect(try store.fetch(Writer.self, key: 2)?.novelCount == 0)

@@ -43,8 +43,8 @@ import Testing
 
     var record: DynamicRecord {
       DynamicRecord(
-        name: "Book",
-        fields: RecordFields(Dictionary(uniqueKeysWithValues: zip(LoadTests.fields, values))))
+        "Book",
+        RecordFields(Dictionary(uniqueKeysWithValues: zip(LoadTests.fields, values))))
     }
   }
 

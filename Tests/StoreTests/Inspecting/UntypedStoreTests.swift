@@ -83,8 +83,8 @@ import Testing
   @Test func `a store made of a lock is the program's`() throws {
     let made = try PersistentStore(at: path, model: StoreModel(SchemaLock(model(1))))
     let record = DynamicRecord(
-      name: "Book",
-      fields: [
+      "Book",
+      [
         "isbn": "1", "pages": .integer(3), "extra": .data(Data("[5]".utf8)),
         "size": .composite(["width": .double(2)]),
       ])
@@ -114,12 +114,12 @@ import Testing
     let store = try PersistentStore(untypedAt: path)
     #expect(store.schema.record(named: "Book") != nil)
     let record = DynamicRecord(
-      name: "Book", fields: ["isbn": "1", "pages": .integer(3), "extra": .data(Data())])
+      "Book", ["isbn": "1", "pages": .integer(3), "extra": .data(Data())])
     try store.write { transaction in try transaction.save(record) }
     #expect(throws: StoreError.self) {
       try store.write { transaction in
         try transaction.save(
-          DynamicRecord(name: "Book", fields: ["isbn": "2", "pages": .string("x")]))
+          DynamicRecord("Book", ["isbn": "2", "pages": .string("x")]))
       }
     }
     #expect(throws: StoreError.locked(path: path, holder: getpid())) {

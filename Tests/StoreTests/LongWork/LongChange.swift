@@ -214,15 +214,15 @@ extension LongChange {
 
   private static func tag(_ item: DynamicRecord) -> DynamicRecord {
     let size = if case .integer(let size) = item["size"] { size % 7 } else { Int64(-1) }
-    return DynamicRecord(name: "Tag", fields: ["name": .string("tag \(size)"), "count": 1])
+    return DynamicRecord("Tag", ["name": .string("tag \(size)"), "count": 1])
   }
 
   /// The record that has an item's owners, if it has any.
   private static func crew(_ item: DynamicRecord) -> DynamicRecord? {
     if item["owners"] == [] { return nil }
     return DynamicRecord(
-      name: "Crew",
-      fields: ["id": .uuid(UUID(of: item["id"], in: "Crew")), "owners": item["owners"]])
+      "Crew",
+      ["id": .uuid(UUID(of: item["id"], in: "Crew")), "owners": item["owners"]])
   }
 
   /// The records of the first version after the changes of each later one.
@@ -255,7 +255,7 @@ extension LongChange {
       }
     }
     records += tags.map {
-      DynamicRecord(name: "Tag", fields: ["name": $0.key, "count": .integer($0.value)])
+      DynamicRecord("Tag", ["name": $0.key, "count": .integer($0.value)])
     }
     if changes.contains(.after) { records.append(lastOwner) }
     return records

@@ -80,8 +80,8 @@ enum AdditiveChange: CaseIterable, Sendable {
 
   func old(_ id: Int) -> DynamicRecord {
     DynamicRecord(
-      name: "Item",
-      fields: [
+      "Item",
+      [
         "id": .integer(Int64(id)), "name": .string("n\(id)"), "count": .integer(Int64(id % 7)),
         "note": id % 3 == 0 ? .null : "a note",
       ])
@@ -89,7 +89,7 @@ enum AdditiveChange: CaseIterable, Sendable {
 
   func new(_ id: Int) -> DynamicRecord {
     let old = old(id)
-    var new = DynamicRecord(name: record, fields: old.fields)
+    var new = DynamicRecord(record, old.fields)
     switch self {
     case .addsOptional, .addsIndexedOptional: new["more"] = .null
     case .addsDefault, .addsIndexedDefault: new["more"] = "new"

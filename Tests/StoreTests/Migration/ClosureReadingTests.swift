@@ -145,7 +145,7 @@ private enum Accounts {
     let step = MigrationStep(to: 2) {
       TransformRecords("Account") { old, emit in
         try emit(
-          DynamicRecord(name: "Account", fields: ["id": old["id"], "amount": old["ammount"]]))
+          DynamicRecord("Account", ["id": old["id"], "amount": old["ammount"]]))
       }
     }
     let error = storeError { try PersistentStore(at: path, model: Self.new, steps: [step]) }
@@ -157,8 +157,8 @@ private enum Accounts {
 
   @Test func `a record made by hand has the fields that it was given`() throws {
     let record = DynamicRecord(
-      name: "Account",
-      fields: ["id": 1, "nick": nil, "addr": .composite(["city": "Rome"]), "none": .null])
+      "Account",
+      ["id": 1, "nick": nil, "addr": .composite(["city": "Rome"]), "none": .null])
     #expect(try record["id", as: Int.self] == 1)
     #expect(try record["nick", as: String?.self] == nil)
     #expect(try record["addr.city", as: String.self] == "Rome")

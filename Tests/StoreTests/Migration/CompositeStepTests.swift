@@ -11,8 +11,8 @@ import Testing
   private static func records(_ rows: Rows) -> [DynamicRecord] {
     rows.enumerated().map { index, fields in
       DynamicRecord(
-        name: "R",
-        fields: RecordFields(fields.merging(["id": .integer(Int64(index))]) { one, _ in one }))
+        "R",
+        RecordFields(fields.merging(["id": .integer(Int64(index))]) { one, _ in one }))
     }
   }
 

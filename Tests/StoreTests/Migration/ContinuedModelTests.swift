@@ -40,7 +40,7 @@ import Testing
   private func make(_ model: StoreModel) throws {
     let store = try PersistentStore(at: path, model: model)
     try store.write { transaction in
-      try transaction.save(DynamicRecord(name: "Vehicle", fields: ["id": 1, "color": "red"]))
+      try transaction.save(DynamicRecord("Vehicle", ["id": 1, "color": "red"]))
     }
     try store.close()
   }

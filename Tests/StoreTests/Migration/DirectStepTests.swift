@@ -40,7 +40,7 @@ import Testing
     let first = history.records.first?.name ?? "R"
     return try DescribedStore(
       versions: history.fields.count,
-      holding: [DynamicRecord(name: first, fields: ["id": 1, "a": "kept"])]
+      holding: [DynamicRecord(first, ["id": 1, "a": "kept"])]
     ) { version in
       if !history.records.isEmpty {
         RecordName(
@@ -62,8 +62,8 @@ import Testing
     let store = try store(history, isOptional: isOptional)
     let expected = [
       DynamicRecord(
-        name: history.records.last?.name ?? "R",
-        fields: ["id": 1, history.fields[last - 1].name: "kept"])
+        history.records.last?.name ?? "R",
+        ["id": 1, history.fields[last - 1].name: "kept"])
     ]
     #expect(try store.records(through: last) == expected)
     #expect(try store.records(through: last, migration: .deferred) == expected)
@@ -87,8 +87,8 @@ import Testing
       versions: 4,
       holding: rows.enumerated().map { index, fields in
         DynamicRecord(
-          name: "R",
-          fields: RecordFields(fields.merging(["id": .integer(Int64(index))]) { one, _ in one }))
+          "R",
+          RecordFields(fields.merging(["id": .integer(Int64(index))]) { one, _ in one }))
       }
     ) { version in
       Field(primaryKey: true, name: "id", type: .integer)
@@ -104,8 +104,8 @@ import Testing
       }
     }
     let expected = [
-      DynamicRecord(name: "R", fields: ["id": 0, "v": 1, "n": 0.5]),
-      DynamicRecord(name: "R", fields: ["id": 1, "v": 9, "n": 0.5]),
+      DynamicRecord("R", ["id": 0, "v": 1, "n": 0.5]),
+      DynamicRecord("R", ["id": 1, "v": 9, "n": 0.5]),
     ]
     #expect(try store.records(through: 2, 3, 4) == expected)
     for steps in [
@@ -127,7 +127,7 @@ import Testing
     ]
     var records: [DynamicRecord] = []
     for id in 0..<64 {
-      var record = DynamicRecord(name: "R", fields: ["id": .integer(Int64(id))])
+      var record = DynamicRecord("R", ["id": .integer(Int64(id))])
       // Each is null in every other record, or in fewer.
       for (place, type) in types.enumerated() where id % (place + 2) != 0 {
         record["f\(place)"] = type.value
@@ -165,7 +165,7 @@ import Testing
 
   @Test func `a field that was gone for a version is new, directly too`() throws {
     let store = try DescribedStore(
-      versions: 3, holding: [DynamicRecord(name: "R", fields: ["id": 1, "a": "old"])]
+      versions: 3, holding: [DynamicRecord("R", ["id": 1, "a": "old"])]
     ) { version in
       Field(primaryKey: true, name: "id", type: .integer)
       if version != 2 { Field(name: "a", type: .string, optional: true) }
@@ -173,7 +173,7 @@ import Testing
     for steps in [[], [MigrationStep(from: 1, to: 3)]] {
       #expect(
         try store.records(through: 3, steps: steps)
-          == [DynamicRecord(name: "R", fields: ["id": 1, "a": nil])])
+          == [DynamicRecord("R", ["id": 1, "a": nil])])
     }
   }
 
@@ -208,7 +208,7 @@ import Testing
   private func versioned(from first: Int = 1) throws -> DescribedStore {
     try DescribedStore(
       versions: 5, from: first,
-      holding: [DynamicRecord(name: "R", fields: ["id": 1, "v\(first)": .string("\(first)")])]
+      holding: [DynamicRecord("R", ["id": 1, "v\(first)": .string("\(first)")])]
     ) { version in
       Field(primaryKey: true, name: "id", type: .integer)
       Field(name: "v\(version)", type: .string, migrationInfo: .init(default: "new"))
@@ -266,7 +266,7 @@ import Testing
     throws
   {
     let store = try DescribedStore(
-      versions: 2, from: 2, holding: [DynamicRecord(name: "R", fields: ["id": 1])]
+      versions: 2, from: 2, holding: [DynamicRecord("R", ["id": 1])]
     ) { version in
       Field(primaryKey: true, name: "id", type: .integer)
       if version == 1 { Field(name: "name", type: .string) }

@@ -182,7 +182,7 @@ import Testing
     let step = MigrationStep(to: 2) {
       TransformRecords("Author", into: "Author", "Writer") { old, emit in
         try emit(old)
-        try emit(DynamicRecord(name: "Writer", fields: ["id": old["id"]]))
+        try emit(DynamicRecord("Writer", ["id": old["id"]]))
       }
     }
     #expect(

@@ -62,7 +62,7 @@ private enum Notes {
   }
 
   private static func note(_ old: OldRecord) throws -> DynamicRecord {
-    try DynamicRecord(name: "Note", fields: ["id": old["id"], "body": old["text"]])
+    try DynamicRecord("Note", ["id": old["id"], "body": old["text"]])
   }
 
   private static func expected(hint: String?) -> [Notes.Second] {
@@ -117,13 +117,13 @@ private enum Notes {
     ]
     try first.write { transaction in
       for id in homes.indices {
-        try transaction.save(DynamicRecord(name: "Place", fields: ["id": .integer(Int64(id))]))
+        try transaction.save(DynamicRecord("Place", ["id": .integer(Int64(id))]))
       }
     }
     try first.close()
     let step = MigrationStep(to: 2) {
       TransformRecords("Place") { old, emit in
-        var place = try DynamicRecord(name: "Place", fields: ["id": old["id"]])
+        var place = try DynamicRecord("Place", ["id": old["id"]])
         if let home = homes[try old["id", as: Int.self]] { place["home"] = home }
         try emit(place)
       }

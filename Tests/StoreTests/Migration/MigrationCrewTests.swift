@@ -36,8 +36,8 @@ import Testing
 
   private func old(_ id: Int) -> DynamicRecord {
     DynamicRecord(
-      name: "Item",
-      fields: [
+      "Item",
+      [
         "id": .integer(Int64(id)), "name": .string("n\(id)"), "count": .integer(Int64(id % 97)),
         "rest": .string(String(repeating: "r", count: id % 50)),
       ])
@@ -108,8 +108,8 @@ import Testing
         guard id % 3 == 0 else { return }
         try emit(
           DynamicRecord(
-            name: "Part",
-            fields: [
+            "Part",
+            [
               "id": id == twice ? 0 : .integer(Int64(id)), "rest": try old["rest"],
             ]))
       }
@@ -158,7 +158,7 @@ import Testing
         let id = try old["id", as: Int.self]
         try emit.upsert(
           DynamicRecord(
-            name: "Part", fields: ["id": .integer(Int64(id % 10)), "rest": .string("\(id)")]),
+            "Part", ["id": .integer(Int64(id % 10)), "rest": .string("\(id)")]),
           merging: { existing, new in
             let before = try #require(Int(try existing["rest", as: String.self]))
             #expect(before == id - 10)

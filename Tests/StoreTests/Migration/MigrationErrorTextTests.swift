@@ -52,7 +52,7 @@ private enum Things {
       "a record that is not said to be made",
       MigrationStep(to: 2) {
         TransformRecords("Thing", into: "Thing") { _, emit in
-          try emit(DynamicRecord(name: "Label", fields: ["id": 1]))
+          try emit(DynamicRecord("Label", ["id": 1]))
         }
       }, ["step to version 2", "Label", "add it to `into:`"]
     ),

@@ -89,7 +89,7 @@ private final class QueueExecutor: TaskExecutor {
     let store = try PersistentStore(at: path, model: first)
     try store.write { transaction in
       for id in 0..<3_000 {
-        try transaction.save(DynamicRecord(name: "R", fields: ["id": .integer(Int64(id)), "a": 7]))
+        try transaction.save(DynamicRecord("R", ["id": .integer(Int64(id)), "a": 7]))
       }
     }
     try store.close()
@@ -121,7 +121,7 @@ private final class QueueExecutor: TaskExecutor {
       TransformRecords(source, into: "Employee") { old, emit in
         let value = try old[field, as: FieldValue.self]
         try emit.upsert(
-          DynamicRecord(name: "Employee", fields: ["id": old["id"], field: value])
+          DynamicRecord("Employee", ["id": old["id"], field: value])
         ) { existing, new in
           var merged = existing
           merged[field] = new[field]
@@ -134,10 +134,10 @@ private final class QueueExecutor: TaskExecutor {
       let path = directory.path + "/\(order)"
       let old = try PersistentStore(at: path, model: model.untyped(version: 1))
       try old.write { transaction in
-        try transaction.save(DynamicRecord(name: "Person", fields: ["id": 1, "name": "Ada"]))
-        try transaction.save(DynamicRecord(name: "Person", fields: ["id": 2, "name": "Eve"]))
-        try transaction.save(DynamicRecord(name: "Salary", fields: ["id": 2, "amount": 20]))
-        try transaction.save(DynamicRecord(name: "Salary", fields: ["id": 3, "amount": 30]))
+        try transaction.save(DynamicRecord("Person", ["id": 1, "name": "Ada"]))
+        try transaction.save(DynamicRecord("Person", ["id": 2, "name": "Eve"]))
+        try transaction.save(DynamicRecord("Salary", ["id": 2, "amount": 20]))
+        try transaction.save(DynamicRecord("Salary", ["id": 3, "amount": 30]))
       }
       try old.close()
       let step = MigrationStep(to: 2) {
@@ -147,9 +147,9 @@ private final class QueueExecutor: TaskExecutor {
       let store = try PersistentStore(at: path, model: model, steps: [step])
       #expect(
         try store.allRecords() == [
-          DynamicRecord(name: "Employee", fields: ["id": 1, "name": "Ada", "amount": .null]),
-          DynamicRecord(name: "Employee", fields: ["id": 2, "name": "Eve", "amount": 20]),
-          DynamicRecord(name: "Employee", fields: ["id": 3, "name": .null, "amount": 30]),
+          DynamicRecord("Employee", ["id": 1, "name": "Ada", "amount": .null]),
+          DynamicRecord("Employee", ["id": 2, "name": "Eve", "amount": 20]),
+          DynamicRecord("Employee", ["id": 3, "name": .null, "amount": 30]),
         ])
       try store.close()
     }

@@ -78,8 +78,8 @@ import Testing
     try store.write { transaction in
       for id in 0..<Self.count {
         try transaction.save(
-          DynamicRecord(name: "R", fields: ["id": .integer(Int64(id)), "text": "none"]))
-        try transaction.save(DynamicRecord(name: "S", fields: ["id": .integer(Int64(id))]))
+          DynamicRecord("R", ["id": .integer(Int64(id)), "text": "none"]))
+        try transaction.save(DynamicRecord("S", ["id": .integer(Int64(id))]))
       }
     }
     try store.close()

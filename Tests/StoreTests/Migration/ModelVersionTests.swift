@@ -157,7 +157,7 @@ private enum V3 {
     #expect(try versions.schemas().map { $0.record(named: "Item")?.fields.count } == [1, 2])
     let store = try PersistentStore(inMemory: versions)
     try store.write { transaction in
-      try transaction.save(DynamicRecord(name: "Item", fields: ["id": 1, "note": "read"]))
+      try transaction.save(DynamicRecord("Item", ["id": 1, "note": "read"]))
     }
     #expect(try store.fetch(record: "Item", key: 1)?["note"] == "read")
   }

@@ -75,7 +75,7 @@ import Testing
       }
     }
     let store = try PersistentStore(at: path, model: model(1))
-    try store.write { try $0.save(DynamicRecord(name: "R", fields: ["id": 1, "code": "a"])) }
+    try store.write { try $0.save(DynamicRecord("R", ["id": 1, "code": "a"])) }
     try store.close()
     let migration = try PersistentStore.migration(at: path, to: model(2))
     #expect(migration.plan.canRun)

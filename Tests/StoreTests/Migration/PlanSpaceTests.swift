@@ -43,8 +43,8 @@ struct PlanSpaceTests {
         for id in start..<min(count, start + 500) {
           try transaction.save(
             DynamicRecord(
-              name: "R",
-              fields: [
+              "R",
+              [
                 "id": .integer(Int64(id)), "size": .integer(Int64(id &* 7919 % 10_007)),
                 "text": .string("the text of \(id), which is unlike the others"),
               ]))

@@ -21,7 +21,7 @@ import Testing
     let store = try PersistentStore(at: path, model: model.untyped(version: 1))
     try store.write { transaction in
       for record in records {
-        try transaction.save(DynamicRecord(name: "R", fields: RecordFields(record)))
+        try transaction.save(DynamicRecord("R", RecordFields(record)))
       }
     }
     try store.close()
@@ -161,8 +161,8 @@ import Testing
       MigrationStep(to: 2) {
         TransformRecords("R", into: "R", "Detail") { old, emit in
           try emit(
-            DynamicRecord(name: "Detail", fields: ["id": old["id"], "success": old["data"]]))
-          try emit(DynamicRecord(name: "R", fields: ["id": old["id"], "data": old["id"]]))
+            DynamicRecord("Detail", ["id": old["id"], "success": old["data"]]))
+          try emit(DynamicRecord("R", ["id": old["id"], "data": old["id"]]))
         }
       }
     ]

@@ -526,7 +526,7 @@ extension RandomChain {
     let root = last.root(of: state)
     let kinds = Set(last.line(from: state).map(\.identity))
     return DynamicRecord(
-      name: root.name, fields: RecordFields(last.fields(of: root, among: kinds, values)))
+      root.name, RecordFields(last.fields(of: root, among: kinds, values)))
   }
 }
 

@@ -259,7 +259,7 @@ enum RandomValue {
         field.reference == nil
         ? value(field, record, &random) : reference(field, others + [id], &random)
     }
-    return DynamicRecord(name: record.name, fields: RecordFields(fields))
+    return DynamicRecord(record.name, RecordFields(fields))
   }
 
   private static func reference(

@@ -23,7 +23,7 @@ import Testing
       .null,
     ]
     return parts.enumerated().map { place, address in
-      DynamicRecord(name: "R", fields: ["id": .integer(Int64(place)), "address": address])
+      DynamicRecord("R", ["id": .integer(Int64(place)), "address": address])
     }
   }
 
@@ -116,10 +116,10 @@ import Testing
     let image = StoreImage()
     let store = try image.open(model.dynamic(version: 1))
     try store.write { transaction in
-      try transaction.save(DynamicRecord(name: "Trip", fields: ["id": 1]))
+      try transaction.save(DynamicRecord("Trip", ["id": 1]))
       let parts: [String: FieldValue] = change == .required ? ["days": .null] : [:]
       try transaction.save(
-        DynamicRecord(name: "Trip", fields: ["id": 2, "Tour": .composite(parts)]))
+        DynamicRecord("Trip", ["id": 2, "Tour": .composite(parts)]))
     }
     try store.close()
     return (model, image)

@@ -13,9 +13,9 @@ import Testing
       RunBefore { transaction in _ = try transaction.delete(record: "Thing", key: 5) }
       TransformRecords("Thing", into: "Thing", "Tag") { old, emit in
         try emit(
-          DynamicRecord(name: "Thing", fields: ["code": old["code"], "size": old["size"]]))
+          DynamicRecord("Thing", ["code": old["code"], "size": old["size"]]))
         try emit.upsert(
-          DynamicRecord(name: "Tag", fields: ["name": old["tag"], "count": 1])
+          DynamicRecord("Tag", ["name": old["tag"], "count": 1])
         ) { existing, _ in
           var merged = existing
           merged["count"] = .integer(try existing["count", as: Int64.self] + 1)
@@ -28,7 +28,7 @@ import Testing
         UpdateField("size", by: { old in try old.as(Int.self).map { "\($0)" } })
       }
       RunAfter { transaction in
-        try transaction.save(DynamicRecord(name: "Tag", fields: ["name": "last", "count": 0]))
+        try transaction.save(DynamicRecord("Tag", ["name": "last", "count": 0]))
       }
       CheckRecords("all are there") { snapshot in
         guard try snapshot.count(record: "Thing") == count - 1 else {

@@ -94,12 +94,12 @@ import Testing
     let image = StoreImage()
     let store = try image.open(model.dynamic(version: 1))
     try store.write { transaction in
-      try transaction.save(DynamicRecord(name: "Shop", fields: ["id": 1, "city": "Rome"]))
+      try transaction.save(DynamicRecord("Shop", ["id": 1, "city": "Rome"]))
       for id in 0..<4 as Range<Int64> {
         try transaction.save(
           DynamicRecord(
-            name: "Item",
-            fields: [
+            "Item",
+            [
               "id": .integer(id), "name": .string("n\(id)"),
               "place": .composite(["city": .string("c\(id)")]),
               "shop": id == 2 ? 1 : nil, "given": .string(id == 3 ? "none" : "\(id)"),

@@ -210,11 +210,11 @@ private enum Shop {
       guard let price = Int(try old["price", as: String.self]) else { return }
       try emit(
         DynamicRecord(
-          name: "Item",
-          fields: ["id": old["id"], "title": old["name"], "price": .integer(Int64(price))]))
+          "Item",
+          ["id": old["id"], "title": old["name"], "price": .integer(Int64(price))]))
       guard let street = try old["street", as: String?.self] else { return }
       try emit.upsert(
-        DynamicRecord(name: "Place", fields: ["street": .string(street), "count": 1])
+        DynamicRecord("Place", ["street": .string(street), "count": 1])
       ) { existing, _ in
         var merged = existing
         merged["count"] = .integer(try existing["count", as: Int64.self] + 1)
@@ -252,7 +252,7 @@ private enum Shop {
           try emit(V2.Item(id: old.id, title: old.name, price: price))
           if let street = old.street {
             try emit.upsert(
-              DynamicRecord(name: "Place", fields: ["street": .string(street), "count": 1])
+              DynamicRecord("Place", ["street": .string(street), "count": 1])
             ) { existing, _ in
               var merged = existing
               merged["count"] = .integer(try existing["count", as: Int64.self] + 1)
@@ -274,8 +274,8 @@ private enum Shop {
           let id = try old["id", as: Int.self]
           try emit(
             DynamicRecord(
-              name: "Item",
-              fields: ["id": .integer(Int64(id == 391 ? 17 : id)), "title": "t", "price": 1]))
+              "Item",
+              ["id": .integer(Int64(id == 391 ? 17 : id)), "title": "t", "price": 1]))
         }
       }
     ]
@@ -294,7 +294,7 @@ private enum Shop {
           let id = try old["id", as: Int64.self]
           try emit(
             DynamicRecord(
-              name: "Place", fields: ["street": .string("\(id)"), "count": .integer(9 - id)]))
+              "Place", ["street": .string("\(id)"), "count": .integer(9 - id)]))
         }
       }
     ]
@@ -465,7 +465,7 @@ private enum Shop {
             if count > cancelled { box.withLock { $0 }?.cancel() }
             try emit(
               DynamicRecord(
-                name: "Item", fields: ["id": old["id"], "title": old["name"], "price": 1]))
+                "Item", ["id": old["id"], "title": old["name"], "price": 1]))
           }
         }
       ]

@@ -85,7 +85,7 @@ import Testing
     #expect(FieldValue.string(text).converting(to: type) == nil)
     let store = try DescribedStore(
       versions: 2,
-      holding: [DynamicRecord(name: "R", fields: ["id": 1, "v": .string(text)])]
+      holding: [DynamicRecord("R", ["id": 1, "v": .string(text)])]
     ) { version in
       Field(primaryKey: true, name: "id", type: .integer)
       Field(name: "v", type: version == 1 ? .string : FieldType(type.scalar ?? .string))
@@ -130,15 +130,15 @@ import Testing
       try store.write {
         try $0.save(
           DynamicRecord(
-            name: "Link", fields: ["id": 1, "url": .url(relative), "others": .array([])]))
+            "Link", ["id": 1, "url": .url(relative), "others": .array([])]))
       }
     }
     let listed = #expect(throws: StoreError.self) {
       try store.write {
         try $0.save(
           DynamicRecord(
-            name: "Link",
-            fields: ["id": 1, "url": .url(absolute), "others": .array([.url(relative)])]))
+            "Link",
+            ["id": 1, "url": .url(absolute), "others": .array([.url(relative)])]))
       }
     }
     guard case .invalidValue("Link", "others", _)? = listed else {

@@ -22,7 +22,7 @@ import Testing
   }
 
   private static func record(_ number: Int, id: Int64) -> DynamicRecord {
-    DynamicRecord(name: "R\(number)", fields: ["id": .integer(id), "size": 7])
+    DynamicRecord("R\(number)", ["id": .integer(id), "size": 7])
   }
 
   @Test func `a migration that makes more trees than a footer names leaves the store as it was`()

@@ -99,8 +99,8 @@ struct BadRecordTests {
         try refusal {
           try $0.save(
             DynamicRecord(
-              name: "Reading",
-              fields: [
+              "Reading",
+              [
                 "sensor": .double(reading.sensor), "value": reading.value.fieldValue,
                 "text": reading.text.fieldValue, "more": reading.more.fieldValue,
                 "extra": .double(0), "small": 0, "level": "low",

@@ -155,7 +155,7 @@ import Testing
           "points": 3, "revision": .unsigned(0), "photo": .data(Data()), "hooks": "",
         ]
         let new = DynamicRecord(
-          name: "Member", fields: RecordFields(empty.merging(["id": 2, "email": "a"]) { $1 }))
+          "Member", RecordFields(empty.merging(["id": 2, "email": "a"]) { $1 }))
         try transaction.save(new, onConflict: .keepOther)
         #expect(try transaction.fetch(Member.self).map(\.points) == [0])
         try transaction.save(new, onConflict: .updateOther)

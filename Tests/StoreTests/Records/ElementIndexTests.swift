@@ -293,8 +293,8 @@ extension ElementIndexTests {
       for (id, list) in lists.enumerated() {
         try transaction.save(
           DynamicRecord(
-            name: "R",
-            fields: [
+            "R",
+            [
               "id": .integer(Int64(id)),
               "list": id % 9 == 8 ? .null : .array(list.map { values[$0] }),
             ]))

@@ -235,8 +235,8 @@ import Testing
     try store.write { transaction in
       try transaction.save(
         DynamicRecord(
-          name: "Post",
-          fields: ["id": 2, "tags": .array([]), "words": .array([.string(one), .string(two)])]))
+          "Post",
+          ["id": 2, "tags": .array([]), "words": .array([.string(one), .string(two)])]))
     }
     #expect(throws: StoreError.self) { try store.fetch(Post.self, key: 2) }
   }

@@ -86,8 +86,8 @@ private struct Dose: Record, Equatable {
     let untyped = try PersistentStore(untypedAt: path)
     try untyped.write { transaction in
       try transaction.save(
-        DynamicRecord(name: "Player", fields: ["id": 1, "score": .composite(["rounds": 2])]))
-      try transaction.save(DynamicRecord(name: "Game", fields: ["id": 1]))
+        DynamicRecord("Player", ["id": 1, "score": .composite(["rounds": 2])]))
+      try transaction.save(DynamicRecord("Game", ["id": 1]))
     }
     try untyped.close()
     let store = try PersistentStore(at: path, model: model)
@@ -124,7 +124,7 @@ private struct Dose: Record, Equatable {
     try open(5)
     #expect(try stored().values == [5])
     let untyped = try PersistentStore(untypedAt: path)
-    try untyped.write { try $0.save(DynamicRecord(name: "Dose", fields: ["id": 1])) }
+    try untyped.write { try $0.save(DynamicRecord("Dose", ["id": 1])) }
     #expect(try untyped.fetch(record: "Dose").map { $0["amount"] } == [5])
     try untyped.close()
     try open(6, version: 2)
@@ -139,11 +139,11 @@ private struct Dose: Record, Equatable {
       try store.write { transaction in
         try transaction.save(
           DynamicRecord(
-            name: "Player", fields: ["id": 1, "score": .composite(["rounds": 2])]))
+            "Player", ["id": 1, "score": .composite(["rounds": 2])]))
         try transaction.save(
           DynamicRecord(
-            name: "Player",
-            fields: [
+            "Player",
+            [
               "id": 2, "level": 4, "nick": .null,
               "score": .composite(["points": 1, "rounds": 2]),
             ]))
@@ -159,13 +159,13 @@ private struct Dose: Record, Equatable {
   @Test func `a composite that is not named is there if its parts have defaults`() throws {
     try withStore(StoreModel(records: [Game.self])) { store in
       try store.write { transaction in
-        try transaction.save(DynamicRecord(name: "Game", fields: ["id": 1]))
+        try transaction.save(DynamicRecord("Game", ["id": 1]))
         try transaction.save(
-          DynamicRecord(name: "Game", fields: ["id": 2, "board": .composite(["size": 3])]))
+          DynamicRecord("Game", ["id": 2, "board": .composite(["size": 3])]))
       }
       #expect(
         try store.fetch(Game.self) == [Game(id: 1), Game(id: 2, board: Game.Board(size: 3))])
-      let null = DynamicRecord(name: "Game", fields: ["id": 3, "rules": .null])
+      let null = DynamicRecord("Game", ["id": 3, "rules": .null])
       guard case .invalidValue = storeError({ try store.write { try $0.save(null) } }) else {
         Issue.record("it is saved")
         return
@@ -180,7 +180,7 @@ private struct Dose: Record, Equatable {
         ["id": 1, "score": .composite([:])], ["level": 3, "score": .composite(["rounds": 2])],
       ]
       for fields in refused {
-        let record = DynamicRecord(name: "Player", fields: RecordFields(fields))
+        let record = DynamicRecord("Player", RecordFields(fields))
         guard case .invalidValue = storeError({ try store.write { try $0.save(record) } }) else {
           Issue.record("\(fields) is saved")
           continue

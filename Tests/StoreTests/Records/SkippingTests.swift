@@ -131,13 +131,13 @@ private enum Levels {
     let store = try PersistentStore(at: path, model: StoreModel(records: [Small.self]))
     try store.write {
       try $0.save(
-        DynamicRecord(name: "Small", fields: ["id": .unsigned(1), "delta": .unsigned(3)]))
+        DynamicRecord("Small", ["id": .unsigned(1), "delta": .unsigned(3)]))
     }
     #expect(try store.fetch(Small.self) == [Small(id: 1, delta: 3)])
     for wrong: FieldValue in [.unsigned(1 << 15), .integer(-1 << 20), .double(1)] {
       let error = storeError {
         try store.write {
-          try $0.save(DynamicRecord(name: "Small", fields: ["id": .unsigned(2), "delta": wrong]))
+          try $0.save(DynamicRecord("Small", ["id": .unsigned(2), "delta": wrong]))
         }
       }
       guard case .invalidValue("Small", "delta", _) = error else {

@@ -19,8 +19,8 @@ import Testing
       // Every third has a number, in the order of their keys or not.
       let number: FieldValue = index % 3 == 0 ? .integer(Int64(500 - index)) : .null
       return DynamicRecord(
-        name: "R",
-        fields: ["id": .integer(Int64(index)), "n": number, "m": .integer(Int64(index + 1))])
+        "R",
+        ["id": .integer(Int64(index)), "n": number, "m": .integer(Int64(index + 1))])
     }
     return try VersionedStore(versions: versions, [type], holding: records)
   }
@@ -34,7 +34,7 @@ import Testing
     _ id: Int64, _ store: PersistentStore, _ others: [String: FieldValue] = [:]
   ) throws -> DynamicRecord? {
     let fields = ["id": .integer(id)].merging(others) { $1 }
-    try store.write { try $0.save(DynamicRecord(name: "R", fields: RecordFields(fields))) }
+    try store.write { try $0.save(DynamicRecord("R", RecordFields(fields))) }
     return try store.fetch(record: "R", key: id)
   }
 
@@ -136,7 +136,7 @@ import Testing
     try store.close()
     store = try open(3)
     try store.write {
-      try $0.save(DynamicRecord(name: "R", fields: ["id": 91, "m": 5_000]))
+      try $0.save(DynamicRecord("R", ["id": 91, "m": 5_000]))
     }
     try store.close()
     store = try open(4)

@@ -185,7 +185,7 @@ import Testing
       try withStore(model) { store in
         func save(_ id: Int64, _ number: FieldValue = 0) throws {
           try store.write {
-            try $0.save(DynamicRecord(name: "R", fields: ["id": .integer(id), "n": number]))
+            try $0.save(DynamicRecord("R", ["id": .integer(id), "n": number]))
           }
         }
         try save(1)
@@ -215,9 +215,9 @@ import Testing
       try store.save(Form(id: 1, name: "c"))
       #expect(try store.fetch(Letter.self, key: 1)?.copies == 1)
       try store.write { transaction in
-        try transaction.save(DynamicRecord(name: "QueueTicket", fields: ["title": "x"]))
-        try transaction.save(DynamicRecord(name: "QueueTicket", fields: ["title": "y", "id": 20]))
-        try transaction.save(DynamicRecord(name: "QueueTicket", fields: ["title": "z"]))
+        try transaction.save(DynamicRecord("QueueTicket", ["title": "x"]))
+        try transaction.save(DynamicRecord("QueueTicket", ["title": "y", "id": 20]))
+        try transaction.save(DynamicRecord("QueueTicket", ["title": "z"]))
       }
       #expect(try store.fetch(QueueTicket.self).map(\.id) == [1, 20, 21])
     }

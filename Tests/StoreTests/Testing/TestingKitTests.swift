@@ -97,8 +97,8 @@ import Testing
     try old.write { transaction in
       try transaction.save(
         DynamicRecord(
-          name: "Person",
-          fields: [
+          "Person",
+          [
             "id": .uuid(UUID()), "name": "Ada", "age": 36, "tags": ["a"],
             "address": .composite(["street": "S", "zip": nil]),
           ]))

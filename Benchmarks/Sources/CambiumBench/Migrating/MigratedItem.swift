@@ -136,7 +136,7 @@ extension MigrateWorkload {
             try emit(item)
             try emit(
               DynamicRecord(
-                name: "place", fields: ["id": try old["id"], "city": try old["city"]]))
+                "place", ["id": try old["id"], "city": try old["city"]]))
           }
         }
       ]

@@ -87,7 +87,7 @@ extension ImportRun {
   func merge(
     _ fields: [String: FieldValue], over entity: Entity, to row: RowWriter, key: KeyEncoder
   ) throws(StoreError) {
-    var record = DynamicRecord(name: entity.record.name, fields: RecordFields(fields))
+    var record = DynamicRecord(entity.record.name, RecordFields(fields))
     if unsafe isFound {
       record = try DynamicRecord(
         try entity.row(key: self.key, row: self.row, blobs: blobs(of: entity)))

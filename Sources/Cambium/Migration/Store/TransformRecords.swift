@@ -2,8 +2,8 @@
 ///
 /// ```swift
 /// TransformRecords("Person", into: "Person", "Address") { old, emit in
-///   try emit(DynamicRecord(name: "Person", fields: ["id": old["id"], "name": old["name"]]))
-///   try emit(DynamicRecord(name: "Address", fields: ["person": old["id"], "street": old["street"]]))
+///   try emit(DynamicRecord("Person", ["id": old["id"], "name": old["name"]]))
+///   try emit(DynamicRecord("Address", ["person": old["id"], "street": old["street"]]))
 /// }
 /// ```
 ///

@@ -150,6 +150,6 @@ private struct FoundDynamicRecords {
     for column in columns.places {
       values.append(try row.value(column, stringsAsBlobs: stringsAsBlobs))
     }
-    return DynamicRecord(name: layout.record.name, fields: RecordFields(columns.names, values))
+    return DynamicRecord(layout.record.name, RecordFields(columns.names, values))
   }
 }

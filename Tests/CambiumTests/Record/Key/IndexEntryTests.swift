@@ -103,7 +103,7 @@ import Testing
     _ id: String, _ text: FieldValue, unique: Bool
   ) throws -> (key: Bytes, value: Bytes) {
     let (row, key, entry) = (RowWriter(), KeyEncoder(), KeyEncoder())
-    try DynamicRecord(name: "Item", fields: ["id": .string(id), "text": text]).encode(
+    try DynamicRecord("Item", ["id": .string(id), "text": text]).encode(
       to: row, key: key, layout: layout)
     let record = try RowReader(key: key.key, row: row.row, layout: layout)
     let value = try indexes[unique ? 1 : 0].encode(record, to: entry)
@@ -171,7 +171,7 @@ import Testing
       _ list: FieldValue, _ count: FieldValue, _ place: Int
     ) throws -> [[Bytes]] {
       let (row, key, entry) = (RowWriter(), KeyEncoder(), KeyEncoder())
-      try DynamicRecord(name: "Item", fields: ["id": "i", "list": list, "count": count]).encode(
+      try DynamicRecord("Item", ["id": "i", "list": list, "count": count]).encode(
         to: row, key: key, layout: layout)
       let record = try RowReader(key: key.key, row: row.row, layout: layout)
       var entries: [[Bytes]] = []

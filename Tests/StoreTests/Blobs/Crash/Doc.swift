@@ -56,7 +56,7 @@ extension Doc {
   func record(
     _ version: Int, body bodyBlob: Blob? = nil, picture pictureBlob: Blob? = nil
   ) -> DynamicRecord {
-    var record = DynamicRecord(name: Self.name, fields: ["id": .integer(Int64(id))])
+    var record = DynamicRecord(Self.name, ["id": .integer(Int64(id))])
     record[Self.bodyName(version)] = bodyBlob.map { .blob($0) } ?? .data(body.data)
     if let picture { record["picture"] = pictureBlob.map { .blob($0) } ?? .data(picture.data) }
     if version > 2 { record["pages"] = 1 }

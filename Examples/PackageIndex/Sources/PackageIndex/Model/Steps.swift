@@ -24,8 +24,8 @@ enum Model {
       try emit(new)
       try emit.upsert(
         DynamicRecord(
-          name: "Maintainer",
-          fields: ["address": .string(maintainer.address), "name": .string(maintainer.name)]))
+          "Maintainer",
+          ["address": .string(maintainer.address), "name": .string(maintainer.name)]))
     }
   }
 
