@@ -45,7 +45,7 @@ public struct RecordSchema: Hashable, Sendable {
   /// The annotations of the record, by their names: see `RecordDescription.UserInfo`. Those of a kind are with its composite.
   public internal(set) var userInfo: [String: String] = [:]
   /// When records expire; nil if they do not.
-  public internal(set) var expiry: ExpirySchema? = nil
+  package internal(set) var expiry: ExpirySchema? = nil
   /// The kinds of the record, by the numbers of their composites: at most one of those with one parent is there.
   public internal(set) var kinds: [KindSchema] = []
   /// True if each record is of a kind.
@@ -87,7 +87,7 @@ public struct FieldSchema: Hashable, Sendable {
   /// The reference; `nil` if the field is none.
   public internal(set) var reference: ReferenceSchema? = nil
   /// How the store computes its values; `nil` if programs give them.
-  public internal(set) var derivation: DerivationSchema? = nil
+  package internal(set) var derivation: DerivationSchema? = nil
   /// The annotations of the field, by their names: see `Field`.
   public internal(set) var userInfo: [String: String] = [:]
   /// The value of records that are created without their Swift type and do not name the field; `nil` if there is none.

@@ -275,9 +275,6 @@ extension ExtremeCalls {
         _ = try SchemaLock(Photo.model).contains(version: version)
       }
     },
-    "SchemaLock.subscript(version:)": { _ in
-      for version in Extremes.integers { _ = try SchemaLock(Photo.model)[version] }
-    },
     "RecordSchema.inverse(named:)": { extremes in
       for name in Extremes.strings {
         _ = extremes.store.schema.record(named: "Photo")?.inverse(named: name)

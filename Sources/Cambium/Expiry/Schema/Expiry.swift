@@ -51,14 +51,14 @@ extension Record {
 }
 
 /// The part of a record's schema that says when its records expire.
-public struct ExpirySchema: Hashable, Sendable {
+package struct ExpirySchema: Hashable, Sendable {
   /// The number of the field.
   package internal(set) var field: UInt32
   /// The time from the date of the field on after which a record expires, in milliseconds.
-  public internal(set) var milliseconds: Int64
+  package internal(set) var milliseconds: Int64
 
   /// The time from the date of the field on after which a record expires, in seconds.
-  public var seconds: Double { Double(milliseconds) / 1_000 }
+  package var seconds: Double { Double(milliseconds) / 1_000 }
 
   /// The longest delay: about ten thousand years.
   static let millisecondsMax: Int64 = 315_000_000_000_000

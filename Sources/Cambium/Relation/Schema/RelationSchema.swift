@@ -13,10 +13,10 @@ public enum DeleteRule: Hashable, Sendable {
 }
 
 /// The lowest and the highest number of records at one end of a relation.
-public struct RelationBounds: Hashable, Sendable {
-  public internal(set) var least: Int
+package struct RelationBounds: Hashable, Sendable {
+  package internal(set) var least: Int
   /// Nil for any number.
-  public internal(set) var most: Int?
+  package internal(set) var most: Int?
 }
 
 /// The part of a field's schema that makes it a reference.
@@ -34,7 +34,7 @@ public struct ReferenceSchema: Hashable, Sendable {
   /// The rule for the destination when the record with the reference is deleted.
   public internal(set) var deleteRule: DeleteRule
   /// Of a list: how many elements it has. Nil for any number.
-  public internal(set) var bounds: RelationBounds?
+  package internal(set) var bounds: RelationBounds?
 }
 
 /// The other end of a reference, which is computed: a name, a rule and bounds, and nothing that is stored with records.
@@ -52,7 +52,7 @@ public struct InverseSchema: Hashable, Sendable {
   /// The rule for the records with the reference when their destination is deleted.
   public internal(set) var deleteRule: DeleteRule
   /// The allowed numbers of records that lead to one. `nil` for any number.
-  public internal(set) var bounds: RelationBounds?
+  package internal(set) var bounds: RelationBounds?
 }
 
 extension ReferenceSchema {
@@ -120,7 +120,7 @@ extension RelationBounds {
 
 extension RelationBounds: CustomStringConvertible {
   /// The bounds as a range in Swift.
-  public var description: String { "\(least)...\(most.map { "\($0)" } ?? "")" }
+  package var description: String { "\(least)...\(most.map { "\($0)" } ?? "")" }
 }
 
 // MARK: - Relations in a schema

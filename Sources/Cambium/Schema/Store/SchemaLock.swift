@@ -14,7 +14,7 @@
 /// not in the lock is still being developed.
 public struct SchemaLock: Hashable, Sendable {
   /// The versions, in ascending order.
-  public internal(set) var versions: [LockedVersion]
+  package internal(set) var versions: [LockedVersion]
 
   /// Creates a lock of all versions that a model describes.
   ///
@@ -77,18 +77,18 @@ public struct SchemaLock: Hashable, Sendable {
   /// Returns true if a version is in the lock.
   public func contains(version: Int) -> Bool { self[version] != nil }
 
-  public subscript(version: Int) -> LockedVersion? {
+  package subscript(version: Int) -> LockedVersion? {
     versions.first(version: version, by: \.number)
   }
 }
 
 /// One version in a lock.
-public struct LockedVersion: Hashable, Sendable {
-  public let number: Int
+package struct LockedVersion: Hashable, Sendable {
+  package let number: Int
   /// Its label when it was locked.
-  public internal(set) var label: String?
+  package internal(set) var label: String?
   /// The fingerprint of all records, as 32 hexadecimal digits.
-  public internal(set) var fingerprint: String
+  package internal(set) var fingerprint: String
   /// In the order of their names.
   var records: [LockedRecord] {
     didSet { recordNames.renew(for: records.count) }
