@@ -86,10 +86,7 @@ extension WriteTransaction {
     _ property: WritableKeyPath<Object, Value>, of reference: Reference<Object>?, to value: Value
   ) throws -> Bool {
     guard let reference else { return false }
-    guard var object = try fetch(reference) else {
-      throw StoreError.noSuchRecord(
-        record: Object.recordName(in: schema.version), key: "\(reference.id)")
-    }
+    var object = try find(reference)
     object[keyPath: property] = value
     try update(object)
     return true

@@ -317,7 +317,7 @@ extension StoreError: CustomStringConvertible {
       "\(record).\(relation) of the record with the key \(key) has \(count) record\(count == 1 ? "" : "s"), which is not"
         + " within its bounds. Add or remove some in the same transaction."
     case .noSuchRecord(let record, let key):
-      "There is no \(record) with the key \(key). Insert or save it instead."
+      "There is no \(record) with the key \(key). Check the key; a record that is new is inserted or saved."
     case .staleRecord(let record, let key):
       "The \(record) with the key \(key) was changed since this copy of it was read. Fetch it again, and"
         + " change that."

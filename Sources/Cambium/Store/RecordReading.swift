@@ -23,6 +23,22 @@ extension RecordReading where Self: ~Copyable {
     try recordReader().fetch(type, key: keyParts(part, others))
   }
 
+  /// Returns the record with a primary key, which has to exist. The parts of a compound key are given in its order.
+  ///
+  /// ```swift
+  /// let order = try store.find(Order.self, key: id)
+  /// ```
+  ///
+  /// - Complexity: That of `fetch(_:key:)`.
+  /// - Throws: `StoreError.noSuchRecord` if there is none; as `fetch(_:key:)`.
+  @inlinable
+  public func find<Subject: Record>(
+    _ type: Subject.Type, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
+  ) throws -> Subject {
+    try recordReader().find(type, key: keyParts(part, others))
+  }
+
   /// Returns the record with an identifier; nil if there is none. `id` must be the primary key.
   ///
   /// - Throws: as `fetch(_:key:)`.
@@ -149,6 +165,28 @@ extension RecordReader {
     }
     // Moved, which saves counting all that is in it.
     return record.take()
+  }
+
+  /// Makes the record with a primary key.
+  ///
+  /// - Throws: `.noSuchRecord` if there is none.
+  @inlinable
+  func find<Subject: Record>(
+    _ type: Subject.Type, key parts: [any FieldValueConvertible]
+  ) throws -> Subject {
+    if let record = try fetch(type, key: parts) { return record }
+    let entity = try entities.type(type)
+    throw try noSuchRecord(entity, key: parts)
+  }
+
+  /// Returns the error that there is no record with a primary key.
+  @usableFromInline
+  func noSuchRecord(
+    _ record: Entity, key parts: [any FieldValueConvertible]
+  ) throws(StoreError) -> StoreError {
+    let key = KeyEncoder()
+    try key.encode(primaryKey: parts, of: record)
+    return .noSuchRecord(record: record.record.name, key: record.text(ofKey: key.key))
   }
 
   /// Returns a finder of the blobs of a record's rows; nil if it has none.

@@ -228,6 +228,12 @@ enum ExtremeCalls {
         Extremes.attempt { _ = try extremes.store.fetch(Photo.self, key: value, value) }
       }
     },
+    "RecordReading.find(_:key:_:)": { extremes in
+      for value in Extremes.values {
+        Extremes.attempt { _ = try extremes.store.find(Photo.self, key: value) }
+        Extremes.attempt { _ = try extremes.store.find(Photo.self, key: value, value) }
+      }
+    },
     "RecordReading.contains(_:key:_:)": { extremes in
       for value in Extremes.values {
         Extremes.attempt { _ = try extremes.store.contains(Photo.self, key: value) }

@@ -14,6 +14,10 @@ struct RecordFetchingTests {
       #expect(try store.fetch(Account.self, key: 7) == accounts[7])
       #expect(try store.fetch(Account.self, id: 8) == accounts[8])
       #expect(try store.fetch(Account.self, key: 99) == nil)
+      #expect(try store.find(Account.self, key: 8) == accounts[8])
+      #expect(
+        storeError { try store.find(Account.self, key: 99) }
+          == .noSuchRecord(record: "Account", key: "99"))
       #expect(try store.fetch(Account.self, keys: [3, 99, 1]) == [accounts[3], accounts[1]])
       #expect(try store.fetch(Account.self) == accounts)
       #expect(try store.contains(Account.self, key: 49))
@@ -27,7 +31,13 @@ struct RecordFetchingTests {
       let seats = ["A", "AB", "B"].flatMap { row in (1...4).map { Seat(row: row, number: $0) } }
       try store.write { transaction in try transaction.insert(contentsOf: seats.shuffled()) }
       #expect(try store.fetch(Seat.self, key: "AB", 3) == Seat(row: "AB", number: 3))
+      #expect(try store.find(Seat.self, key: "AB", 3) == Seat(row: "AB", number: 3))
       #expect(try store.fetch(Seat.self, key: "AB", 5) == nil)
+      guard case .noSuchRecord("Seat", _) = storeError({ try store.find(Seat.self, key: "AB", 5) })
+      else {
+        Issue.record("a seat that does not exist was found")
+        return
+      }
       let numbers = try store.fetch(Seat.self).map { "\($0.row)\($0.number)" }
       #expect(
         numbers == [

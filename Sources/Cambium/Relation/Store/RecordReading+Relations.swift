@@ -18,6 +18,21 @@ extension RecordReading where Self: ~Copyable {
     return try recordReader().fetch(Target.self, key: [reference.id])
   }
 
+  /// Returns the record that a reference leads to, which has to exist.
+  ///
+  /// ```swift
+  /// let author = try store.find(book.author)
+  /// ```
+  ///
+  /// - Complexity: O(log records): a lookup.
+  /// - Throws: `StoreError.noSuchRecord` if the reference leads nowhere; as `fetch(_:key:)`.
+  @inlinable
+  public func find<Target: Record & Identifiable>(
+    _ reference: Reference<Target>
+  ) throws -> Target {
+    try recordReader().find(Target.self, key: [reference.id])
+  }
+
   /// Returns the records that references lead to, in their order; none of a list that is nil. References that lead nowhere are
   /// left out.
   ///
