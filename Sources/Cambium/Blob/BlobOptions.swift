@@ -2,6 +2,7 @@
 public struct BlobOptions: Hashable, Sendable {
   /// The most bytes of a value that stays in its row, compressed if it is longer than 4 KiB.
   public var threshold: Int
+  /// The compression of values that are stored in files of blobs.
   public var compression: BlobCompression
   /// True if values with the same content share one blob.
   public var deduplicated: Bool

@@ -8,8 +8,10 @@
 
 /// An error number of the operating system, such as `ENOSPC`.
 public struct SystemErrorCode: RawRepresentable, Error, Hashable, Sendable {
+  /// The number.
   public let rawValue: Int32
 
+  /// Creates the error with a number.
   public init(rawValue: Int32) {
     self.rawValue = rawValue
   }
@@ -52,6 +54,7 @@ extension SystemErrorCode {
 }
 
 extension SystemErrorCode: CustomStringConvertible {
+  /// The text of the operating system.
   public var description: String {
     guard let text = unsafe strerror(rawValue) else { return "error \(rawValue)" }
     return unsafe String(cString: text)

@@ -34,6 +34,7 @@ public struct Collation: Hashable, Sendable {
     content = CollationContent(name, version, nil)
   }
 
+  /// The name by which stores know it.
   public var name: String { content.name }
   /// The version of the function.
   public var version: String { content.version }

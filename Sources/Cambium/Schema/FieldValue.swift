@@ -297,6 +297,7 @@ public struct FieldMismatch: Error, Hashable, Sendable {
   public let record: String?
   /// The field as the program named it; nil if a value was read by itself.
   public let field: String?
+  /// The reason, as a sentence.
   public let reason: String
 
   init(record: String? = nil, field: String? = nil, reason: String) {

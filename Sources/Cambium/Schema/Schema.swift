@@ -7,6 +7,7 @@ public struct Schema: Hashable, Sendable {
   public var version: Int { Int(storedVersion) }
   /// The version as keys and rows have it.
   var storedVersion: UInt32
+  /// The label of the version; nil if it has none.
   public internal(set) var label: String?
   /// The records, by number.
   public internal(set) var records: [RecordSchema] {
@@ -30,6 +31,7 @@ public struct Schema: Hashable, Sendable {
 public struct RecordSchema: Hashable, Sendable {
   /// Its number, by which its tree is named. Never reused in the store.
   package internal(set) var number: UInt32
+  /// The stored name.
   public internal(set) var name: String
   /// The fields, by number, including the parts of composites.
   public internal(set) var fields: [FieldSchema] { didSet { fieldNames.renew(for: fields.count) } }
@@ -79,10 +81,13 @@ public struct FieldSchema: Hashable, Sendable {
   package internal(set) var number: UInt32
   /// The stored name; of a composite's part, after the composite's name and a dot.
   public internal(set) var name: String
+  /// The type of its values.
   public internal(set) var type: ColumnType
+  /// True if its values may be null.
   public internal(set) var isOptional: Bool
   /// The number of the composite of which it is a part.
   package internal(set) var composite: UInt32?
+  /// A text of the program's that is part of the fingerprint.
   public internal(set) var modifier: String?
   /// The reference; `nil` if the field is none.
   public internal(set) var reference: ReferenceSchema? = nil
@@ -106,6 +111,7 @@ extension FieldSchema {
 public struct KeyPart: Hashable, Sendable {
   /// The field's number.
   package internal(set) var field: UInt32
+  /// True if higher values come first.
   public internal(set) var isDescending: Bool
   /// True if strings are compared after Unicode's simple lowercase mapping. Never in a primary key.
   public internal(set) var isCaseInsensitive: Bool
@@ -129,7 +135,9 @@ public struct KeyPart: Hashable, Sendable {
 public struct IndexSchema: Hashable, Sendable {
   /// Its number, by which its tree is named. Never reused in the store.
   package internal(set) var number: UInt32
+  /// The name: that of the declaration, or the names of its parts.
   public internal(set) var name: String
+  /// The parts, in their order.
   public internal(set) var parts: [KeyPart]
   /// True if no two records may have the same values in its parts, unless one of the values is null.
   public internal(set) var isUnique: Bool
@@ -157,6 +165,7 @@ extension RecordSchema {
     fieldNames.place(of: name, in: fields) { $0.name }.map { fields[$0] }
   }
 
+  /// Returns the index with a name; nil if there is none.
   public func index(named name: String) -> IndexSchema? {
     indexes.first { $0.name == name }
   }

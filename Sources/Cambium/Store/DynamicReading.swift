@@ -74,10 +74,12 @@ public struct SkippedRecord: Hashable, Sendable {
   public let key: String?
   /// The number of records before it, by primary key.
   public let offset: Int
+  /// The reason for which it could not be read.
   public let error: StoreError
 }
 
 extension SkippedRecord: CustomStringConvertible {
+  /// The record and the reason, as a sentence.
   public var description: String {
     "\(record) \(key ?? "number \(offset + 1)"): \(error)"
   }

@@ -120,6 +120,7 @@ public final class PersistentStore: RecordReading, Sendable {
     return report
   }
 
+  /// The path of the store's directory; of a store in memory or in a storage of your own, the name that errors give it.
   public var path: String { backend.path }
 
   /// The description of the store's records in the model's version.

@@ -72,8 +72,10 @@ public struct StoreOptions: Sendable {
   /// The size in bytes after which a file of blobs takes no further blob.
   package var blobSegmentSize = EngineOptions().blobSegmentSize
 
+  /// Creates the default options.
   public init() {}
 
+  /// The access to a store: writing, which one process has at a time, or reading.
   public enum Access: Hashable, Sendable {
     /// Opens the store for writing, and creates it if it does not exist.
     case writing

@@ -8,6 +8,7 @@ public struct WorkBudget: Hashable, Sendable {
   /// The time; nil for no limit.
   public var time: Duration?
 
+  /// Creates a limit of records, bytes and time; without any, there is none.
   public init(records: Int? = nil, bytes: Int? = nil, time: Duration? = nil) {
     self.records = records
     self.bytes = bytes
@@ -16,8 +17,11 @@ public struct WorkBudget: Hashable, Sendable {
 
   /// No limit.
   public static var unlimited: Self { Self() }
+  /// A limit of the number of records, or of tree entries in a compaction.
   public static func records(_ count: Int) -> Self { Self(records: count) }
+  /// A limit of the bytes of rows, or of pages that are written.
   public static func bytes(_ count: Int) -> Self { Self(bytes: count) }
+  /// A limit of the time.
   public static func time(_ duration: Duration) -> Self { Self(time: duration) }
 }
 

@@ -51,10 +51,13 @@ final class BackupMonitor {
 public struct BackupProgress: Hashable, Sendable {
   /// The entries of trees that were copied: rows, index entries, and the store's own.
   public internal(set) var entries = 0
+  /// The number of entries to be copied in all.
   public internal(set) var expectedEntries = 0
   /// The bytes of files of blobs that were copied; those are copied first.
   public internal(set) var blobBytes = 0
+  /// The bytes of files of blobs to be copied in all.
   public internal(set) var expectedBlobBytes = 0
+  /// The time since the backup began.
   public internal(set) var elapsed = Duration.zero
 
   /// The progress from 0 to 1. Blobs, if there are any, count as half of it.

@@ -100,6 +100,7 @@ public struct BackupReport: Hashable, Sendable {
   public let bytes: Int
   /// The bytes of the copy's files of blobs.
   public let blobBytes: Int
+  /// The time that it took.
   public let elapsed: Duration
 
   init(_ contents: BackupContents, elapsed: Duration) {

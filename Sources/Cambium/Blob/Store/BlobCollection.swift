@@ -40,6 +40,7 @@ public struct BlobBudget: Hashable, Sendable {
   /// The least share of garbage in a file for it to be rewritten.
   public var garbageShare: Double
 
+  /// Creates a limit of the bytes that are moved.
   public init(bytes: Int, garbageShare: Double = 0.5) {
     self.bytes = bytes
     self.garbageShare = garbageShare

@@ -13,6 +13,7 @@ public struct BlobStatistics: Hashable, Sendable {
 
   /// One file of blobs.
   public struct Segment: Hashable, Sendable {
+    /// The number of the file, which is in its name.
     public let number: Int
     /// The size of the file in bytes.
     public let size: Int
@@ -23,6 +24,7 @@ public struct BlobStatistics: Hashable, Sendable {
     public var garbageBytes: Int { max(0, size - BlobLayout.firstOffset - storedBytes) }
   }
 
+  /// The bytes that collection would reclaim in all files.
   public var garbageBytes: Int { segments.reduce(0) { $0.clampedSum($1.garbageBytes) } }
 }
 

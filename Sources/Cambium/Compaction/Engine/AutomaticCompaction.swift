@@ -12,6 +12,7 @@ public struct AutomaticCompaction: Hashable, Sendable {
   /// The bytes that are moved in one commit, at least 64 KiB. Folds wait for one such commit.
   public var sliceBytes = 8 << 20
 
+  /// Creates the default conditions.
   public init() {}
 
   /// The conditions with every number within its bounds. A share that is not a number counts as the least.

@@ -128,6 +128,7 @@ public struct CompactionOptions: Hashable, Sendable {
     public static var segments: Scope { .segments(leastGarbage: 0.2) }
   }
 
+  /// The files that it rewrites.
   public var scope: Scope
   /// The share of the size of the files of pages that `compact` must gain by ``CompactionPrediction/gain``. If it would gain
   /// less, it moves no page: for jobs that run again and again. By default 0: it moves pages in any case.
@@ -140,6 +141,7 @@ public struct CompactionOptions: Hashable, Sendable {
   /// work, and folds wait for one such commit.
   public var sliceBytes = 32 << 20
 
+  /// Creates options for some or all files.
   public init(scope: Scope = .whole) {
     self.scope = scope
   }
@@ -219,6 +221,7 @@ public struct CompactionProgress: Hashable, Sendable {
   package internal(set) var expectedBytes = 0
   /// The bytes of files that were deleted.
   package internal(set) var releasedBytes = 0
+  /// The time since the compaction began.
   public internal(set) var elapsed = Duration.zero
 
   /// From 0 to 1.
@@ -240,11 +243,13 @@ public struct CompactionProgress: Hashable, Sendable {
 
 /// The work that a compaction has done.
 public struct CompactionReport: Hashable, Sendable {
-  /// The bytes of the store's files of pages before, and after.
+  /// The bytes of the store's files of pages before the compaction.
   public internal(set) var sizeBefore = 0
+  /// The bytes of the store's files of pages afterwards.
   public internal(set) var sizeAfter = 0
-  /// The bytes of the store's files of blobs before, and after.
+  /// The bytes of the store's files of blobs before the compaction.
   public internal(set) var blobSizeBefore = 0
+  /// The bytes of the store's files of blobs afterwards.
   public internal(set) var blobSizeAfter = 0
   /// The space of deleted files that is not free yet, because snapshots read them.
   public internal(set) var heldSpace = HeldSpace()
@@ -256,6 +261,7 @@ public struct CompactionReport: Hashable, Sendable {
   package internal(set) var slices = 0
   /// The number of files that were deleted.
   package internal(set) var releasedFiles = 0
+  /// The time that it took.
   public internal(set) var elapsed = Duration.zero
 }
 

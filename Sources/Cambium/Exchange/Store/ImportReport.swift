@@ -25,6 +25,7 @@ public struct ImportReport: Hashable, Sendable {
 }
 
 extension ImportReport: CustomStringConvertible {
+  /// The numbers of records, as a sentence.
   public var description: String {
     "\(inserted) inserted, \(updated) updated, \(unchanged) unchanged, \(skipped) skipped, \(duplicates) duplicates"
   }

@@ -42,6 +42,7 @@ extension RecordDescription {
 
   /// Makes a record one of which only kinds are written: those that have it as their parent.
   public struct Abstract: Sendable {
+    /// Creates the statement.
     public init() {}
   }
 }

@@ -140,6 +140,7 @@ public struct HistoryOptions: Hashable, Sendable {
   /// Keeps the values that records had before they were updated or deleted.
   public var keepsOldValues: Bool
 
+  /// Creates options that keep a number of commits, or commits for a time; without either, all of them.
   public init(commitCount: Int? = nil, age: Duration? = nil, keepsOldValues: Bool = false) {
     self.commitCount = commitCount
     self.age = age

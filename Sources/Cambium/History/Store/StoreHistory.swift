@@ -195,6 +195,7 @@ extension HistorySource {
 public struct HistoryCommit: Hashable, Sendable {
   /// The place after this commit, to resume from later.
   public let cursor: HistoryCursor
+  /// The time of the commit.
   public let date: Date
   /// The author given to `PersistentStore.write`.
   public let author: String?
@@ -209,12 +210,14 @@ public struct HistoryCommit: Hashable, Sendable {
 public struct HistoryChange: Hashable, Sendable {
   /// The record's stored name, in the version of the model that the commit was made with.
   public let record: String
+  /// The kind of the change.
   public let kind: Kind
   /// The parts of the primary key, in its order.
   public let key: [FieldValue]
   /// The record as it was before, if the store keeps old values.
   public let old: DynamicRecord?
 
+  /// The kind of a change of a record.
   public enum Kind: Hashable, Sendable {
     case inserted, updated, deleted
   }

@@ -15,6 +15,7 @@ public struct StoreMetrics: Hashable, Sendable {
     case closed
   }
 
+  /// The state of the store.
   public internal(set) var state = State.open
   /// The number of the last commit that can be read.
   public internal(set) var sequence: UInt64 = 0

@@ -10,6 +10,7 @@ public struct PendingMigration: Hashable, Sendable {
   /// The indexes that are not complete, and not used by queries.
   public let indexes: [String]
 
+  /// The number of records of all types that are still of an older version.
   public var recordCount: Int { records.values.reduce(0, +) }
 }
 

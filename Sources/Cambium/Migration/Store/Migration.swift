@@ -101,7 +101,9 @@ extension Migration {
 
 /// The result of a migration.
 public struct MigrationReport: Hashable, Sendable {
+  /// The version that the store had.
   public let from: Int
+  /// The version that the store has now.
   public let to: Int
   /// The number of records read, once for every part of the work that reads them; not those of which only the references to
   /// blobs are counted at its end.
@@ -111,6 +113,7 @@ public struct MigrationReport: Hashable, Sendable {
   public internal(set) var isOneCommit = false
   /// The bytes of blobs that were written: none if no step makes values or moves them out of rows.
   public internal(set) var blobBytesWritten = 0
+  /// The time that it took.
   public internal(set) var elapsed = Duration.zero
   /// True if an interrupted run was discarded because its steps, defaults, conversions or revisions differ.
   public internal(set) var startedOver = false
@@ -122,6 +125,7 @@ public struct MigrationReport: Hashable, Sendable {
 }
 
 extension MigrationReport: CustomStringConvertible {
+  /// The result as a sentence.
   public var description: String {
     if from == to { return "The store already has version \(to)." }
     let work =
@@ -183,5 +187,6 @@ public struct MigrationOptions: Hashable, Sendable {
   /// The number of records in a slice, at least one. A crash or a cancellation loses at most one slice of the work.
   public var sliceCount = 200_000
 
+  /// Creates the default options.
   public init() {}
 }

@@ -227,13 +227,15 @@ public struct MigrationProgress: Hashable, Sendable {
   public internal(set) var version = 0
   /// The work under way, in words.
   public internal(set) var work = ""
-  /// The number of parts of the work that are done, and the number of all.
+  /// The number of parts of the work that are done.
   public internal(set) var task = 0
+  /// The number of parts of the work.
   public internal(set) var tasks = 0
   /// The number of records read, each once for every part of the work that reads it.
   public internal(set) var recordsDone = 0
   /// The approximate number of records to be read.
   public internal(set) var records = 0
+  /// The time since the migration began.
   public internal(set) var elapsed = Duration.zero
   /// True if an interrupted run was discarded because its steps, defaults, conversions or revisions differ; the migration
   /// has begun again from the old version.

@@ -17,8 +17,9 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
   public private(set) var work: [Work] = []
   /// The number of records to be read, once for each part of the work that reads them.
   public private(set) var records = 0
-  /// The approximate bytes of pages to be read and written.
+  /// The approximate bytes of pages to be read.
   public private(set) var bytesToRead = 0
+  /// The approximate bytes of pages to be written.
   public private(set) var bytesToWrite = 0
   /// The bytes of values that move out of rows, before compression: 0 if no step moves any. The values that closures make
   /// are not known before.
@@ -30,9 +31,13 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
 
   /// One step of a plan.
   public struct PlannedStep: Hashable, Codable, Sendable {
+    /// The version that the step begins with.
     public let from: Int
+    /// The version that the step leads to.
     public let to: Int
+    /// The label of the step, or else that of the version that it leads to; nil if neither has one.
     public let label: String?
+    /// The origin of the step.
     public let kind: Kind
     /// True if `.deferred` can leave the step to be done later, together with all steps after it if they are deferrable, too.
     public let isDeferrable: Bool
@@ -41,6 +46,7 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
     /// Why it cannot be deferred, by record and field, beside the plan's faults; empty if it can.
     public let deferralFaults: [Fault]
 
+    /// The origin of a step.
     public enum Kind: String, Hashable, Codable, Sendable {
       /// The step follows from the descriptions.
       case inferred
@@ -63,6 +69,7 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
 }
 
 extension MigrationPlan: CustomStringConvertible {
+  /// The plan in words: its steps, work, faults and uncertainties, each on a line.
   public var description: String {
     if from == to { return "The store already has version \(to)." }
     var lines = ["version \(from) → \(to), \(steps.count) step\(steps.count == 1 ? "" : "s")"]
@@ -194,6 +201,7 @@ extension MigrationPlan {
 
   /// A number of refused records that is not final, since the program changes records in the course of the migration.
   public struct Uncertainty: Hashable, Codable, Sendable {
+    /// The stored name of the record.
     public let record: String
     /// The number of the records as they are.
     public let recordCount: Int
@@ -205,12 +213,14 @@ extension MigrationPlan {
 
   /// A part of the work of a migration.
   public struct Work: Hashable, Codable, Sendable {
+    /// The kind of the work.
     public let kind: Kind
     /// The part in words: “converting Item”.
     public let task: String
     /// The number of records to be read; nil if it reads none.
     public let records: Int?
 
+    /// A kind of work.
     @nonexhaustive public enum Kind: String, Hashable, Codable, Sendable {
       /// Whole trees are copied or removed, without reading their records.
       case arrange
@@ -220,11 +230,13 @@ extension MigrationPlan {
       case rebuild
       /// A closure of the program transforms records.
       case transform
+      /// An index is built.
       case buildIndex
       /// The derived fields of records are computed, from records that lead to them or their own values.
       case derive
       /// The program changes records before or after a step.
       case program
+      /// The program checks records.
       case check
       /// It is proved that a reference leads somewhere, by one pass over its index and the records that it leads to.
       case prove
@@ -260,6 +272,7 @@ extension MigrationPlan.PlannedStep {
 // MARK: - In words
 
 extension MigrationPlan.Fault: CustomStringConvertible {
+  /// The fault as a sentence.
   public var description: String {
     switch self {
     case .change(let record, let field, let reason):
@@ -279,6 +292,7 @@ extension MigrationPlan.Fault: CustomStringConvertible {
 }
 
 extension MigrationPlan.Uncertainty: CustomStringConvertible {
+  /// The uncertainty as a sentence.
   public var description: String {
     (fault.map(\.description) ?? "\(record): none of \(recordCount) records would be refused")
       + "; that is so of the records as they are, but the program changes records \(change), so only a"
@@ -287,10 +301,12 @@ extension MigrationPlan.Uncertainty: CustomStringConvertible {
 }
 
 extension MigrationPlan.Work: CustomStringConvertible {
+  /// The work in words, with the number of records that it reads.
   public var description: String { task + (records.map { ", \($0) records" } ?? "") }
 }
 
 extension MigrationPlan.PlannedStep.Change: CustomStringConvertible {
+  /// The change in words.
   public var description: String {
     switch self {
     case .difference(let difference, let value):

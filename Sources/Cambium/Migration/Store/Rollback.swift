@@ -2,6 +2,7 @@
 public struct KeptVersion: Hashable, Sendable {
   /// The version of its records.
   public let version: Int
+  /// The label of the version; nil if it has none.
   public let label: String?
   /// The number of the last commit in it.
   public let sequence: UInt64

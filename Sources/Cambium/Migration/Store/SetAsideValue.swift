@@ -31,6 +31,7 @@ public struct SetAsideValue: Hashable, Sendable {
   /// The whole record as it was.
   public let record: DynamicRecord
 
+  /// The value that did not convert.
   public var value: FieldValue { record[field] }
 }
 

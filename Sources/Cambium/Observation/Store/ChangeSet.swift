@@ -3,6 +3,7 @@
 public struct ChangeSet<Subject: Record>: Sendable {
   /// The records that are new, by primary key; the other lists are in the same order.
   public internal(set) var inserted: [Subject] = []
+  /// The records that were updated, before and after.
   public internal(set) var updated: [Update] = []
   /// The records that were deleted, as they were.
   public internal(set) var deleted: [Subject] = []
@@ -14,7 +15,9 @@ public struct ChangeSet<Subject: Record>: Sendable {
 
   /// A record before and after an update.
   public struct Update: Sendable {
+    /// The record before the update.
     public let old: Subject
+    /// The record after the update.
     public let new: Subject
     /// The stored names of the fields whose values differ: of a composite the parts that differ, such as “address.street”,
     /// and its own name if it was or is null. Also the names of computed properties that depend on them, and of tracked
@@ -27,6 +30,7 @@ public struct ChangeSet<Subject: Record>: Sendable {
     self.sequence = sequence
   }
 
+  /// True if no record was changed.
   public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
   mutating func add(_ change: KeyChange<Subject>.Kind?) {
@@ -41,13 +45,18 @@ public struct ChangeSet<Subject: Record>: Sendable {
 
 /// A change of the record with one primary key.
 public struct KeyChange<Subject: Record>: Sendable {
+  /// The kind of the change, with the record.
   public let kind: Kind
   /// The authors of the commits, as in a change set.
   public let authors: Set<String?>
+  /// The last commit that is included.
   public let sequence: UInt64
 
+  /// The kind of a change, with the record.
   public enum Kind: Sendable {
+    /// The record was inserted.
     case inserted(Subject)
+    /// The record was updated.
     case updated(ChangeSet<Subject>.Update)
     /// The record was deleted; this is what it was.
     case deleted(Subject)

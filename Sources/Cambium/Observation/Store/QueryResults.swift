@@ -29,22 +29,33 @@ public struct ResultDifference<Subject: Record>: Sendable {
   /// The records that have changed without moving, by their offsets in the new results.
   public internal(set) var updates: [Update] = []
 
+  /// A record that is new or gone.
   public struct Place: Sendable {
+    /// The offset of the record in the results.
     public let offset: Int
+    /// The record.
     public let record: Subject
   }
 
+  /// A record that has moved.
   public struct Move: Sendable {
+    /// The offset in the old results.
     public let oldOffset: Int
+    /// The offset in the new results.
     public let newOffset: Int
+    /// The record before and after. It may be unchanged, and have moved because others have.
     public let change: ChangeSet<Subject>.Update
   }
 
+  /// A record that has changed without moving.
   public struct Update: Sendable {
+    /// The offset in the new results.
     public let offset: Int
+    /// The record before and after.
     public let change: ChangeSet<Subject>.Update
   }
 
+  /// True if nothing has changed.
   public var isEmpty: Bool {
     removals.isEmpty && insertions.isEmpty && moves.isEmpty && updates.isEmpty
   }

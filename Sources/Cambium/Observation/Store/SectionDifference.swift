@@ -33,26 +33,35 @@ public struct SectionDifference<Subject: Record, Key: Sendable>: Sendable {
 
   /// A section that is new or gone.
   public struct Section: Sendable {
+    /// The offset among the sections.
     public let offset: Int
+    /// The key of the section.
     public let key: Key
   }
 
   /// A record that is new or gone.
   public struct Row: Sendable {
+    /// The place of the record.
     public let place: SectionPlace
+    /// The record.
     public let record: Subject
   }
 
   /// A record that has moved.
   public struct Move: Sendable {
+    /// The place in the old sections.
     public let oldPlace: SectionPlace
+    /// The place in the new sections.
     public let newPlace: SectionPlace
+    /// The record before and after.
     public let change: ChangeSet<Subject>.Update
   }
 
   /// A record that has changed without moving.
   public struct Update: Sendable {
+    /// The place in the new sections.
     public let place: SectionPlace
+    /// The record before and after.
     public let change: ChangeSet<Subject>.Update
   }
 

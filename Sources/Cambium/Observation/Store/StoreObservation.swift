@@ -25,8 +25,10 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
   /// changes are counted.
   public var snapshot: StoreSnapshot { loops.snapshot }
 
+  /// Returns an iterator for a loop, which receives all changes.
   public func makeAsyncIterator() -> Iterator { Iterator(lease: loops.begin()) }
 
+  /// An iterator over the changes.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let lease: ObservationLease<Element>
 

@@ -14,6 +14,7 @@ public struct QueryBudget: Hashable, Sendable {
   /// that passes between its records counts, too.
   public var duration: Duration?
 
+  /// Creates a limit of rows and time; without either, there is none.
   public init(rows: Int = .max, duration: Duration? = nil) {
     self.rows = rows
     self.duration = duration

@@ -20,11 +20,13 @@ where Target.ID: RecordKey {
   /// The primary key of the record that it leads to.
   public let id: Target.ID
 
+  /// Creates a reference to the record with a primary key.
   @inlinable
   public init(_ id: Target.ID) {
     self.id = id
   }
 
+  /// Creates a reference to a record.
   @inlinable
   public init(to record: Target) {
     self.init(record.id)
@@ -35,6 +37,7 @@ where Target.ID: RecordKey {
     self.init(try decoder.singleValueContainer().decode(Target.ID.self))
   }
 
+  /// Encodes the primary key alone.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(id)

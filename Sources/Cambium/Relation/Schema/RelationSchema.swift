@@ -41,6 +41,7 @@ public struct ReferenceSchema: Hashable, Sendable {
 public struct InverseSchema: Hashable, Sendable {
   /// Its number, from those of the record's fields. Never reused in the record.
   var number: UInt32
+  /// The name of the inverse.
   public internal(set) var name: String
   /// The number of the record that has the reference, and that of the field; 0 where they are not known, as in a lock.
   var record: UInt32
@@ -158,6 +159,7 @@ extension Schema {
 }
 
 extension RecordSchema {
+  /// Returns the inverse with a name; nil if there is none.
   public func inverse(named name: String) -> InverseSchema? { inverses.first { $0.name == name } }
 
   /// The way from a record that a reference leads to back to those with the reference.

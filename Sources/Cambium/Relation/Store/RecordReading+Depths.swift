@@ -2,6 +2,7 @@
 
 /// A record that was reached over a relation, and how far away it is.
 public struct RecordAtDepth<Subject: Record> {
+  /// The record.
   public let record: Subject
   /// The number of steps on the shortest way to it: 1 for a record that the relation leads to directly.
   public let depth: Int

@@ -11,6 +11,7 @@ public struct SalvageOptions: Sendable {
     case wholeState
   }
 
+  /// The records that are copied.
   public var extent = Extent.everything
   /// The descriptions of the store's versions, used if those in the store are lost.
   public var schema: SchemaLock?
@@ -66,6 +67,7 @@ public struct SalvageReport: Hashable, Sendable {
     public let count: Int?
     /// How many of them were found in pages to which nothing leads. They may be older versions, and some may have been deleted.
     public let found: Int
+    /// The fault of the page.
     public let error: StoreError
   }
 
@@ -88,6 +90,7 @@ public struct SalvageReport: Hashable, Sendable {
     public let record: String
     /// Its primary key as text.
     public let key: String
+    /// The reason for which it is not in the copy.
     public let error: StoreError
   }
 
@@ -101,6 +104,7 @@ public struct SalvageReport: Hashable, Sendable {
 }
 
 extension SalvageReport.Loss: CustomStringConvertible {
+  /// The loss as a sentence.
   public var description: String {
     let name = record ?? "the tree \(tree)"
     let range: String =
@@ -116,6 +120,7 @@ extension SalvageReport.Loss: CustomStringConvertible {
 }
 
 extension SalvageReport.UnreadLog: CustomStringConvertible {
+  /// The unread part as a sentence.
   public var description: String {
     "the log cannot be read for its last \(byteCount) bytes: \(commitCount) commits or more"
       + (wasFlushed ? " are missing" : ", which were not flushed, may be missing")
@@ -123,9 +128,11 @@ extension SalvageReport.UnreadLog: CustomStringConvertible {
 }
 
 extension SalvageReport.Omission: CustomStringConvertible {
+  /// The record and the reason, as a sentence.
   public var description: String { "\(record) \(key) was left out: \(error)" }
 }
 
 extension SalvageReport.MissingRecord: CustomStringConvertible {
+  /// The record, as a sentence.
   public var description: String { "\(record) \(key) is lost, and others lead to it" }
 }

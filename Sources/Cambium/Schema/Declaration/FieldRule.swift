@@ -11,28 +11,53 @@ public struct FieldRule: Sendable {
 }
 
 extension FieldRule {
+  /// Requires a value within a range.
+  ///
+  /// ```swift
+  /// Field(name: "rating", type: .integer, validation: [.range(1...5)])
+  /// ```
   public static func range<Bound: FieldValueConvertible>(_ range: ClosedRange<Bound>) -> FieldRule {
     FieldRule(
       lower: range.lowerBound.fieldValue, upper: range.upperBound.fieldValue, includesUpper: true)
   }
 
+  /// Requires a value within a range that does not include its end.
+  ///
+  /// ```swift
+  /// Field(name: "share", type: .double, validation: [.range(0..<1)])
+  /// ```
   public static func range<Bound: FieldValueConvertible>(_ range: Range<Bound>) -> FieldRule {
     FieldRule(
       lower: range.lowerBound.fieldValue, upper: range.upperBound.fieldValue, includesUpper: false)
   }
 
+  /// Requires a value from a lower bound on.
+  ///
+  /// ```swift
+  /// Field(name: "price", type: .double, validation: [.range(0...)])
+  /// ```
   public static func range<Bound: FieldValueConvertible>(
     _ range: PartialRangeFrom<Bound>
   ) -> FieldRule {
     FieldRule(lower: range.lowerBound.fieldValue, upper: nil, includesUpper: true)
   }
 
+  /// Requires a value up to an upper bound.
+  ///
+  /// ```swift
+  /// Field(name: "rating", type: .integer, validation: [.range(...5)])
+  /// ```
   public static func range<Bound: FieldValueConvertible>(
     _ range: PartialRangeThrough<Bound>
   ) -> FieldRule {
     FieldRule(lower: nil, upper: range.upperBound.fieldValue, includesUpper: true)
   }
 
+  /// Requires a value below an upper bound.
+  ///
+  /// ```swift
+  /// Field(name: "share", type: .double, validation: [.range(..<1)])
+  /// ```
   public static func range<Bound: FieldValueConvertible>(
     _ range: PartialRangeUpTo<Bound>
   ) -> FieldRule {
@@ -44,10 +69,20 @@ extension FieldRule {
     FieldRule(kind: .length(range))
   }
 
+  /// Bounds the length from below: of a string in characters, of data in bytes, of an array in elements.
+  ///
+  /// ```swift
+  /// Field(name: "name", type: .string, validation: [.length(1...)])
+  /// ```
   public static func length(_ range: PartialRangeFrom<Int>) -> FieldRule {
     FieldRule(kind: .length(range.lowerBound...max(range.lowerBound, .max)))
   }
 
+  /// Bounds the length from above: of a string in characters, of data in bytes, of an array in elements.
+  ///
+  /// ```swift
+  /// Field(name: "name", type: .string, validation: [.length(...200)])
+  /// ```
   public static func length(_ range: PartialRangeThrough<Int>) -> FieldRule {
     FieldRule(kind: .length(min(0, range.upperBound)...range.upperBound))
   }
@@ -61,6 +96,14 @@ extension FieldRule {
     FieldRule(kind: .pattern(pattern))
   }
 
+  /// Requires that a closure returns true for the value.
+  ///
+  /// ```swift
+  /// Field(name: "code", type: .string, validation: [.predicate("even in length") { value in
+  ///   String(fieldValue: value)?.count.isMultiple(of: 2) ?? true
+  /// }])
+  /// ```
+  ///
   /// - Parameters:
   ///   - text: The requirement, for errors: "a prime".
   ///   - holds: Returns true if a value meets it. Not called for nil.

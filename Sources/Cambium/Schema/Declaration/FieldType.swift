@@ -35,23 +35,37 @@ public struct FieldType: Sendable {
 extension FieldType {
   /// An integer of 64 bits, or an enum that is a `RecordIntegerEnum`; narrower properties fit too.
   public static let integer = FieldType(.int64)
+  /// An integer of 8 bits.
   public static let int8 = FieldType(.int8)
+  /// An integer of 16 bits.
   public static let int16 = FieldType(.int16)
+  /// An integer of 32 bits.
   public static let int32 = FieldType(.int32)
+  /// An integer of 64 bits.
   public static let int64 = FieldType(.int64)
+  /// An unsigned integer of 8 bits.
   public static let uint8 = FieldType(.uint8)
+  /// An unsigned integer of 16 bits.
   public static let uint16 = FieldType(.uint16)
+  /// An unsigned integer of 32 bits.
   public static let uint32 = FieldType(.uint32)
+  /// An unsigned integer of 64 bits.
   public static let uint64 = FieldType(.uint64)
+  /// A number of 32 bits: `Float`.
   public static let float = FieldType(.float)
+  /// A number of 64 bits: `Double`.
   public static let double = FieldType(.double)
   /// Up to 38 digits.
   public static let decimal = FieldType(.decimal)
   /// UTF-8, or an enum that is a `RecordStringEnum`.
   public static let string = FieldType(.string)
+  /// True or false: `Bool`.
   public static let boolean = FieldType(.boolean)
+  /// A time: `Date`.
   public static let date = FieldType(.date)
+  /// Bytes: `Data`, or `Blob`.
   public static let binaryData = FieldType(.binaryData)
+  /// A universally unique identifier: `UUID`.
   public static let uuid = FieldType(.uuid)
   /// An absolute URL.
   public static let url = FieldType(.url)
@@ -101,6 +115,7 @@ public protocol FieldCodec: Sendable {
 
 /// JSON with sorted keys, so that equal values are equal bytes.
 public struct JSONCodec: FieldCodec {
+  /// The identifier of the format, which is part of the fingerprint.
   public let identifier: String
 
   /// Creates a codec for values of any type, whose shape the fingerprint does not know.
@@ -108,12 +123,18 @@ public struct JSONCodec: FieldCodec {
 
   init(identifier: String) { self.identifier = identifier }
 
+  /// Returns the JSON of a value.
+  ///
+  /// - Throws: errors of its `encode(to:)`.
   public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return [UInt8](try encoder.encode(value))
   }
 
+  /// Returns the value of some JSON.
+  ///
+  /// - Throws: errors of its `init(from:)`.
   public func decode<Value: Decodable>(
     _ type: Value.Type, from bytes: [UInt8]
   ) throws -> Value {
@@ -138,10 +159,12 @@ extension RecordIntegerEnum {
 }
 
 extension RecordIntegerEnum where Self: RawRepresentable, RawValue == Int {
+  /// Creates the case with a raw value; nil if there is none.
   public init?(intRawValue: Int) {
     self.init(rawValue: intRawValue)
   }
 
+  /// The raw value.
   public var intRawValue: Int { rawValue }
 }
 
@@ -162,10 +185,12 @@ extension RecordStringEnum {
 }
 
 extension RecordStringEnum where Self: RawRepresentable, RawValue == String {
+  /// Creates the case with a raw value; nil if there is none.
   public init?(stringRawValue: String) {
     self.init(rawValue: stringRawValue)
   }
 
+  /// The raw value.
   public var stringRawValue: String { rawValue }
 }
 

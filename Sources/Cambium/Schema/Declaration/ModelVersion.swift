@@ -18,6 +18,7 @@ public struct ModelVersion: Sendable {
   public let number: Int
   /// A name for the version, such as that of the program's release.
   public let label: String?
+  /// The types of the version.
   public let records: [any Record.Type]
   /// The types of each configuration, by its name.
   public let configurations: [String: [any Record.Type]]

@@ -102,6 +102,7 @@ public struct RecordName: Sendable {
 public struct RecordModifier: Sendable {
   let text: String
 
+  /// Creates a modifier of a text.
   public init(_ text: String) {
     self.text = text
   }
@@ -127,6 +128,7 @@ public struct KeyField: Hashable, Sendable, ExpressibleByStringLiteral {
   let expansion: KeyPart.Expansion
   let collation: Collation?
 
+  /// Creates an ascending field of a literal.
   public init(stringLiteral name: String) {
     self.init(name: name, isDescending: false, isCaseInsensitive: false)
   }
@@ -340,6 +342,7 @@ extension RecordDescription {
   public struct PrimaryKey: Sendable {
     let fields: [KeyField]
 
+    /// Creates a primary key of fields, in its order.
     public init(_ fields: KeyField...) {
       self.init(fields: fields)
     }

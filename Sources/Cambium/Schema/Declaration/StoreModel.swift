@@ -9,6 +9,7 @@ public struct StoreModel: Sendable {
   public private(set) var label: String?
   /// The types of the model's version.
   public let records: [any Record.Type]
+  /// The records that earlier versions had and that have no type any more.
   public let removed: [RemovedRecord]
   /// The types that each configuration has in the model's version, by the configuration's name.
   public let configurations: [String: [any Record.Type]]

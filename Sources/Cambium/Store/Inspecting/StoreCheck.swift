@@ -2,6 +2,7 @@ internal import FoundationEssentials
 
 /// The result of a check of a store.
 public struct StoreCheck: Hashable, Sendable {
+  /// The extent of the check.
   public let depth: Depth
   /// The faults, each with its place: all faults of pages and files, and the first hundred of records. If there are none,
   /// everything that was checked is as it was written.
@@ -15,6 +16,7 @@ public struct StoreCheck: Hashable, Sendable {
   /// The records and indexes that faults are in, as far as a fault itself only names a page or a tree.
   let trees: [StoreError: String]
 
+  /// True if the check found no fault.
   public var isWhole: Bool { faults.isEmpty }
 
   /// The extent of a check.
@@ -27,10 +29,12 @@ public struct StoreCheck: Hashable, Sendable {
 
   /// The progress of a check.
   public struct Progress: Hashable, Sendable {
+    /// A part of a check, in the order in which they are done.
     public enum Part: String, Hashable, Sendable {
       case pages, records, keptPages
     }
 
+    /// The part under way.
     public let part: Part
     /// The number of bytes of pages, or of records, that were checked.
     public let done: Int

@@ -2,6 +2,7 @@ public import FoundationEssentials
 
 /// A summary of a store, read without a model: its content, its versions, and the use of its files.
 public struct StoreInspection: Hashable, Sendable {
+  /// The path of the store.
   public let path: String
   /// 32 hexadecimal digits, which no other store has.
   public let identity: String
@@ -25,6 +26,7 @@ public struct StoreInspection: Hashable, Sendable {
   package let foldedSequence: UInt64
   /// The last commits, newest first, if a history is kept.
   public let lastCommits: [CommitSummary]
+  /// The number and size of the records, by type.
   public let statistics: StoreStatistics
 
   /// The files of pages, then those of blobs, by number.
@@ -194,6 +196,7 @@ extension StoreIdentity {
 public struct CommitSummary: Hashable, Sendable {
   /// The commit's number.
   public let sequence: UInt64
+  /// The time of the commit.
   public let date: Date
   /// The author given to `PersistentStore.write`.
   public let author: String?
@@ -251,6 +254,7 @@ public struct StoreStatistics: Hashable, Sendable {
 public struct RecordStatistics: Hashable, Sendable {
   /// The stored name.
   public let name: String
+  /// The number of records.
   public let count: Int
   /// The bytes of the pages that hold its rows. Changes that are not folded yet are in no page.
   public let rowBytes: Int
