@@ -3,6 +3,10 @@ public import FoundationEssentials
 extension Blob {
   /// Returns the whole content.
   ///
+  /// ```swift
+  /// let image = try photo.image.data()
+  /// ```
+  ///
   /// - Complexity: O(count), in time and memory; compressed content is decompressed on all cores.
   /// - Throws: `.corrupt`, `.missing`, `.io`.
   public func data() throws(StoreError) -> Data {
@@ -10,6 +14,10 @@ extension Blob {
   }
 
   /// Returns the bytes in `range`, as far as there are any.
+  ///
+  /// ```swift
+  /// let beginning = try photo.image.data(in: 0..<1_024)
+  /// ```
   ///
   /// - Complexity: O(range); at either end up to 256 KiB more are decompressed.
   /// - Throws: `.corrupt`, `.missing`, `.io`.
@@ -54,6 +62,11 @@ extension Blob {
   }
 
   /// Returns a reader that reads the content piece by piece, from `offset` on.
+  ///
+  /// ```swift
+  /// let reader = try photo.image.reader()
+  /// while let piece = try reader.read(upTo: 1 << 20) { send(piece) }
+  /// ```
   ///
   /// - Throws: `.corrupt`, `.missing`, `.io`.
   public func reader(from offset: Int = 0) throws(StoreError) -> BlobReader {

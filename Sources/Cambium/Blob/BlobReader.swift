@@ -33,6 +33,10 @@ public final class BlobReader {
 
   /// Returns the next `count` bytes, or as many as are left; nil at the end.
   ///
+  /// ```swift
+  /// while let piece = try reader.read(upTo: 1 << 20) { send(piece) }
+  /// ```
+  ///
   /// - Throws: `.corrupt`, `.missing`, `.io`. The next call tries again.
   public func read(upTo count: Int) throws(StoreError) -> Data? {
     let end = offset + min(max(count, 0), self.count - offset)

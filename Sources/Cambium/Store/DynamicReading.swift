@@ -3,6 +3,10 @@
 extension RecordReading where Self: ~Copyable {
   /// Returns the record of the type stored as `name` with a primary key, as its fields' values; nil if there is none.
   ///
+  /// ```swift
+  /// let item = try store.fetch(record: "Item", key: id)
+  /// ```
+  ///
   /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the key is of other types, `.corrupt`, `.io`,
   ///   `.closed`.
   public func fetch(
@@ -31,6 +35,10 @@ extension WriteTransaction {
   /// Writes a record: adds it, or replaces the one with its primary key. A field that it does not name gets the
   /// default that the model describes. Neither validation nor hooks of a Swift type run.
   ///
+  /// ```swift
+  /// try transaction.save(DynamicRecord("Item", ["id": 1, "name": "Lamp"]))
+  /// ```
+  ///
   /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.limitExceeded`: then nothing
   ///   has changed. `.corrupt`, `.full`, `.io`.
   public mutating func save(
@@ -43,6 +51,10 @@ extension WriteTransaction {
   }
 
   /// Deletes the record of the type stored as `name` with a primary key. Returns false if there is none.
+  ///
+  /// ```swift
+  /// try transaction.delete(record: "Item", key: id)
+  /// ```
   ///
   /// - Throws: as `save`.
   @discardableResult
@@ -87,6 +99,10 @@ extension SkippedRecord: CustomStringConvertible {
 
 extension RecordReading where Self: ~Copyable {
   /// Returns all records of a type that can be read, by primary key, and the records that were skipped.
+  ///
+  /// ```swift
+  /// let (items, skipped) = try store.fetchReadable(Item.self)
+  /// ```
   ///
   /// - Complexity: as `fetch(_:)`; O(log records) for each record that is skipped.
   /// - Throws: as `forEach(_:skipping:_:)`.

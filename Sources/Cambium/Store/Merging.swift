@@ -87,6 +87,10 @@ extension WriteTransaction {
 extension PersistentStore {
   /// Adds a record, or merges it into the stored one, in a transaction of its own.
   ///
+  /// ```swift
+  /// try store.save(delivery) { stored, new in stored.stock += new.stock }
+  /// ```
+  ///
   /// - Throws: as `write` and `WriteTransaction.save(_:merging:)`.
   public func save<Subject: Record>(
     _ record: Subject, durability: Durability? = nil,
@@ -98,6 +102,10 @@ extension PersistentStore {
   }
 
   /// Replaces a record if its revision is still that of the stored one, in a transaction of its own.
+  ///
+  /// ```swift
+  /// item = try store.update(item, revision: \.revision)
+  /// ```
   ///
   /// - Throws: as `write` and `WriteTransaction.update(_:revision:)`.
   @discardableResult

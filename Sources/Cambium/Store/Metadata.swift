@@ -3,6 +3,10 @@
 extension RecordReading where Self: ~Copyable {
   /// Returns the value that was set for `name`; nil if there is none.
   ///
+  /// ```swift
+  /// let lastImport = try store.metadata(Date.self, for: "lastImport")
+  /// ```
+  ///
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`; errors of decoding if the value is of another type.
   public func metadata<Value: Decodable>(_ type: Value.Type, for name: String) throws -> Value? {
     let reader = try recordReader()
@@ -15,6 +19,10 @@ extension RecordReading where Self: ~Copyable {
 
   /// Returns the names for which programs have set values, in the order of their UTF-8 bytes. The names of stored
   /// queries are not among them.
+  ///
+  /// ```swift
+  /// for name in try store.metadataNames() { print(name) }
+  /// ```
   ///
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`.
   public func metadataNames() throws(StoreError) -> [String] {
@@ -37,6 +45,10 @@ extension RecordReading where Self: ~Copyable {
 
 extension WriteTransaction {
   /// Sets the value for `name`; nil removes it.
+  ///
+  /// ```swift
+  /// try transaction.setMetadata(Date(), for: "lastImport")
+  /// ```
   ///
   /// - Throws: `StoreError.limitExceeded` if the name or the value is too long, `.full`, `.corrupt`, `.io`; errors of
   ///   encoding.

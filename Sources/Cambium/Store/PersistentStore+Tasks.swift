@@ -130,6 +130,10 @@ extension PersistentStore {
 
   /// Returns the first record of a query, which is run on a thread of the library; nil if there is none.
   ///
+  /// ```swift
+  /// let cheapest = try await store.first(Item.sorted(by: .ascending(\.price)))
+  /// ```
+  ///
   /// - Throws: as `fetch(_:after:)`.
   @concurrent
   public func first<Subject: Record>(_ query: Query<Subject>) async throws -> Subject? {
@@ -147,6 +151,10 @@ extension PersistentStore {
   }
 
   /// Returns the number of records of a query, which is run on a thread of the library.
+  ///
+  /// ```swift
+  /// let count = try await store.count(Item.where(\.price < 20))
+  /// ```
   ///
   /// - Complexity: O(log records) if ranges of an index or of the primary key are all of the condition.
   /// - Throws: as `fetch(_:after:)`.
@@ -166,6 +174,10 @@ extension PersistentStore {
   }
 
   /// Shows the commits that another process has made since, in a store opened for reading, while the task is suspended.
+  ///
+  /// ```swift
+  /// if try await store.refresh() { show(try await store.fetch(Item.where(\.price < 20))) }
+  /// ```
   ///
   /// - Returns: True if there are new commits.
   /// - Throws: as the synchronous one.
@@ -225,6 +237,10 @@ extension PersistentStore {
 
   /// Adds a record, in a transaction of its own. There must be none with its primary key.
   ///
+  /// ```swift
+  /// try await store.insert(Item(name: "Lamp", price: 20))
+  /// ```
+  ///
   /// - Throws: as `write` and `WriteTransaction.insert`.
   @inlinable
   @concurrent
@@ -238,6 +254,11 @@ extension PersistentStore {
 
   /// Replaces a record, in a transaction of its own. There must be one with its primary key.
   ///
+  /// ```swift
+  /// item.price = 25
+  /// try await store.update(item)
+  /// ```
+  ///
   /// - Throws: as `write` and `WriteTransaction.update`.
   @inlinable
   @concurrent
@@ -250,6 +271,10 @@ extension PersistentStore {
   }
 
   /// Deletes a record, in a transaction of its own. Returns false if no record has its primary key.
+  ///
+  /// ```swift
+  /// try await store.delete(item)
+  /// ```
   ///
   /// - Throws: as `write` and `WriteTransaction.delete`.
   @inlinable
@@ -301,6 +326,10 @@ extension PersistentStore {
 
   /// Deletes all records of a type, in a transaction of its own.
   ///
+  /// ```swift
+  /// try await store.deleteAll(Item.self)
+  /// ```
+  ///
   /// - Throws: as `write` and `WriteTransaction.deleteAll(_:)`.
   @concurrent
   public func deleteAll<Subject: Record>(
@@ -344,6 +373,10 @@ extension PersistentStore {
 
   /// Adds records, in a transaction of its own. There must be none with the primary key of any.
   ///
+  /// ```swift
+  /// try await store.insert(contentsOf: items)
+  /// ```
+  ///
   /// - Throws: as `write` and `WriteTransaction.insert(contentsOf:onConflict:)`. Then none is added.
   nonisolated(nonsending)
     public func insert<Records: Sequence>(
@@ -358,6 +391,10 @@ extension PersistentStore {
 
   /// Writes records, in a transaction of its own: adds each, or replaces the one with its primary key.
   ///
+  /// ```swift
+  /// try await store.save(contentsOf: items)
+  /// ```
+  ///
   /// - Throws: as `write` and `WriteTransaction.save(contentsOf:onConflict:)`. Then none is written.
   nonisolated(nonsending)
     public func save<Records: Sequence>(
@@ -371,6 +408,10 @@ extension PersistentStore {
   }
 
   /// Deletes records, in a transaction of its own. Records that do not exist are passed over.
+  ///
+  /// ```swift
+  /// let count = try await store.delete(contentsOf: items)
+  /// ```
   ///
   /// - Returns: The number of records deleted.
   /// - Throws: as `write` and `WriteTransaction.delete(contentsOf:)`. Then none is deleted.
@@ -387,6 +428,10 @@ extension PersistentStore {
 
   /// Adds a record, or merges it into the stored one, in a transaction of its own.
   ///
+  /// ```swift
+  /// try await store.save(delivery) { stored, new in stored.stock += new.stock }
+  /// ```
+  ///
   /// - Throws: as `write` and `WriteTransaction.save(_:merging:)`.
   nonisolated(nonsending)
     public func save<Subject: Record>(
@@ -400,6 +445,10 @@ extension PersistentStore {
   }
 
   /// Replaces a record if its revision is still that of the stored one, in a transaction of its own.
+  ///
+  /// ```swift
+  /// item = try await store.update(item, revision: \.revision)
+  /// ```
   ///
   /// - Throws: as `write` and `WriteTransaction.update(_:revision:)`.
   @discardableResult
@@ -477,6 +526,10 @@ extension PersistentStore {
 extension PersistentStore {
   /// Suspends until all commits made so far are on the disk, and shows them to readers in other processes.
   ///
+  /// ```swift
+  /// try await store.flush()
+  /// ```
+  ///
   /// - Throws: as the synchronous one.
   @concurrent
   public func flush() async throws(StoreError) {
@@ -484,6 +537,10 @@ extension PersistentStore {
   }
 
   /// Closes the store while the task is suspended, also if it is cancelled.
+  ///
+  /// ```swift
+  /// try await store.close()
+  /// ```
   ///
   /// - Throws: as the synchronous one.
   @concurrent
@@ -493,6 +550,10 @@ extension PersistentStore {
 
   /// Does the work that is left of a deferred migration, or a part of it, while the task is suspended. If the task is cancelled, it
   /// ends after a slice.
+  ///
+  /// ```swift
+  /// while try await store.finishMigration(budget: .time(.seconds(1))) {}
+  /// ```
   ///
   /// - Returns: True if anything is left.
   /// - Throws: as the synchronous one; `CancellationError`. Slices that were committed stay so.
@@ -509,6 +570,10 @@ extension PersistentStore {
   /// Reclaims the space of blobs that nothing refers to, while the task is suspended. If the task is cancelled, it ends after a
   /// slice.
   ///
+  /// ```swift
+  /// try await store.collectBlobs()
+  /// ```
+  ///
   /// - Returns: True if there is more to do.
   /// - Throws: as the synchronous one; `CancellationError`. Blobs that were moved by then stay moved.
   @discardableResult
@@ -522,6 +587,10 @@ extension PersistentStore {
   }
 
   /// Does a part of a compaction while the task is suspended.
+  ///
+  /// ```swift
+  /// while try await store.compactionStep() {}
+  /// ```
   ///
   /// - Returns: True if there is more to do.
   /// - Throws: as the synchronous one.
@@ -538,6 +607,10 @@ extension PersistentStore {
 
   /// Drops the state that is kept of a version, and releases the space that only it needs, while the task is suspended.
   ///
+  /// ```swift
+  /// try await store.dropKeptVersion(1)
+  /// ```
+  ///
   /// - Throws: as the synchronous one.
   @concurrent
   public func dropKeptVersion(_ version: Int) async throws(StoreError) {
@@ -545,6 +618,10 @@ extension PersistentStore {
   }
 
   /// Drops the states that are kept of all versions before `version`, while the task is suspended; of all versions by default.
+  ///
+  /// ```swift
+  /// try await store.dropKeptVersions(before: 3)
+  /// ```
   ///
   /// - Throws: as the synchronous one.
   @concurrent
@@ -580,6 +657,10 @@ extension PersistentStore {
 
   /// Rolls the store at `path` back to its state before it was migrated from `version`, while the task is suspended.
   ///
+  /// ```swift
+  /// try await PersistentStore.rollback(at: "shop.cambium", to: 1)
+  /// ```
+  ///
   /// - Parameters:
   ///   - version: One of `keptVersions`.
   ///   - discardingCommits: True to discard the commits made since the migration.
@@ -596,6 +677,10 @@ extension PersistentStore {
 
   /// Checks the store at `path` for damage while the task is suspended, and returns every fault.
   ///
+  /// ```swift
+  /// let check = try await PersistentStore.check(at: "shop.cambium", .deep)
+  /// ```
+  ///
   /// - Parameter progress: Called often, on a thread of the library.
   /// - Complexity: linear in the bytes of the pages; the deep one also in records, with a lookup for each index entry.
   /// - Throws: as the synchronous one. Damage is not thrown.
@@ -611,6 +696,10 @@ extension PersistentStore {
 
   /// Copies the readable part of a store that cannot be opened any more into a new store, while the task is suspended.
   ///
+  /// ```swift
+  /// let report = try await PersistentStore.salvage(at: "broken.cambium", to: "saved.cambium")
+  /// ```
+  ///
   /// - Returns: The counts of copied records, and the missing parts.
   /// - Throws: as the synchronous one.
   @discardableResult
@@ -624,6 +713,10 @@ extension PersistentStore {
   }
 
   /// Returns the content of the store at `path`, without needing a model, while the task is suspended.
+  ///
+  /// ```swift
+  /// let found = try await PersistentStore.inspect(at: "shop.cambium")
+  /// ```
   ///
   /// - Parameter commitLimit: The number of commits that are looked up in the history.
   /// - Throws: as the synchronous one.
@@ -655,6 +748,10 @@ extension PersistentStore {
 
   /// Deletes the store in the directory at `path`, and the directory, while the task is suspended.
   ///
+  /// ```swift
+  /// try await PersistentStore.delete(at: "shop.cambium")
+  /// ```
+  ///
   /// - Throws: as the synchronous one.
   @concurrent
   public static func delete(at path: String) async throws(StoreError) {
@@ -662,6 +759,10 @@ extension PersistentStore {
   }
 
   /// Moves the store in the directory at `path` to another path of the same file system, while the task is suspended.
+  ///
+  /// ```swift
+  /// try await PersistentStore.move(from: "shop.cambium", to: "old/shop.cambium")
+  /// ```
   ///
   /// - Throws: as the synchronous one.
   @concurrent
@@ -673,6 +774,10 @@ extension PersistentStore {
 
   /// Puts the store in the directory at `newPath` in the place of the one at `path`, which is deleted, while the task is
   /// suspended.
+  ///
+  /// ```swift
+  /// try await PersistentStore.replace(at: "shop.cambium", with: "restored.cambium")
+  /// ```
   ///
   /// - Throws: as the synchronous one.
   @concurrent
@@ -686,6 +791,10 @@ extension PersistentStore {
 extension Migration {
   /// Does everything that the run would do on the real records, except for switching the store to the new version, while the
   /// task is suspended. `progress` can be read meanwhile; cancelling the task ends it as `cancel()` does.
+  ///
+  /// ```swift
+  /// print(try await migration.rehearse())
+  /// ```
   ///
   /// - Throws: as `run()`.
   @discardableResult

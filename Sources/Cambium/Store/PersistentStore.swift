@@ -128,6 +128,10 @@ public final class PersistentStore: RecordReading, Sendable {
 
   /// Returns the descriptions of all versions that the store has had, in ascending order; the last is `schema`.
   ///
+  /// ```swift
+  /// for schema in try store.schemas() { print(schema.version, schema.records.count) }
+  /// ```
+  ///
   /// - Throws: `StoreError.corrupt`, `.newerFormat`, `.io`, `.closed`, `.forked`.
   public func schemas() throws(StoreError) -> [Schema] {
     try StoredSchemas(try backend.trees(), entities.schemas, path: path).all()
@@ -144,12 +148,23 @@ extension PersistentStore {
 
   /// Returns the newest committed state. It does not change for as long as it is held.
   ///
+  /// ```swift
+  /// let snapshot = try store.snapshot()
+  /// let items = try snapshot.fetch(Item.self)
+  /// ```
+  ///
   /// - Throws: `StoreError.closed`, `.forked`.
   public func snapshot() throws(StoreError) -> StoreSnapshot {
     StoreSnapshot(entities, try backend.snapshot(), queryBudget)
   }
 
   /// Calls `body` with the newest committed state.
+  ///
+  /// ```swift
+  /// let (items, count) = try store.read { snapshot in
+  ///   (try snapshot.fetch(Item.self), try snapshot.count(Item.self))
+  /// }
+  /// ```
   ///
   /// - Throws: `StoreError.closed`, `.forked`, and errors of `body`.
   public func read<Result: ~Copyable>(
@@ -159,6 +174,10 @@ extension PersistentStore {
   }
 
   /// Shows the commits that another process has made since, in a store opened for reading. Snapshots do not change.
+  ///
+  /// ```swift
+  /// if try store.refresh() { show(try store.fetch(Item.self)) }
+  /// ```
   ///
   /// - Returns: True if there are new commits.
   /// - Throws: `StoreError.newerSchema` if the store was migrated since, `.needsMigration` if it was rolled back: open
@@ -286,6 +305,10 @@ extension PersistentStore {
 
   /// Writes a record, in a transaction of its own: adds it, or replaces the one with its primary key.
   ///
+  /// ```swift
+  /// try store.save(Item(name: "Lamp", price: 20))
+  /// ```
+  ///
   /// - Throws: as `write` and `WriteTransaction.save`.
   @inlinable
   public func save<Subject: Record>(
@@ -297,6 +320,10 @@ extension PersistentStore {
   }
 
   /// Adds a record, in a transaction of its own. There must be none with its primary key.
+  ///
+  /// ```swift
+  /// try store.insert(Item(name: "Lamp", price: 20))
+  /// ```
   ///
   /// - Throws: as `write` and `WriteTransaction.insert`.
   @inlinable
@@ -310,6 +337,11 @@ extension PersistentStore {
 
   /// Replaces a record, in a transaction of its own. There must be one with its primary key.
   ///
+  /// ```swift
+  /// item.price = 25
+  /// try store.update(item)
+  /// ```
+  ///
   /// - Throws: as `write` and `WriteTransaction.update`.
   @inlinable
   public func update<Subject: Record>(
@@ -321,6 +353,10 @@ extension PersistentStore {
   }
 
   /// Deletes a record, in a transaction of its own. Returns false if no record has its primary key.
+  ///
+  /// ```swift
+  /// try store.delete(item)
+  /// ```
   ///
   /// - Throws: as `write` and `WriteTransaction.delete`.
   @inlinable
@@ -338,6 +374,11 @@ extension PersistentStore {
   /// Waits until all commits made so far are on the disk, and shows them to readers in other processes: a reader that
   /// opens or refreshes afterwards sees them.
   ///
+  /// ```swift
+  /// try store.save(item, durability: .relaxed)
+  /// try store.flush()
+  /// ```
+  ///
   /// Without it, readers in other processes see a commit when the next one has been flushed, or about 0.1 s after the
   /// last one.
   ///
@@ -350,6 +391,10 @@ extension PersistentStore {
   }
 
   /// Closes the store. Transactions that have begun finish first; those that wait for their turn throw `.closed`.
+  ///
+  /// ```swift
+  /// try store.close()
+  /// ```
   ///
   /// Snapshots can still be read. Observers are told of the last commits, and then end. Closing a store again does
   /// nothing; if another thread is closing it, this waits until that is done.
@@ -385,6 +430,10 @@ extension PersistentStore {
   /// Deletes the store in the directory at `path`, and the directory. After a crash, either the whole store is left,
   /// or nothing that opens.
   ///
+  /// ```swift
+  /// try PersistentStore.delete(at: "shop.cambium")
+  /// ```
+  ///
   /// - Throws: `StoreError.locked` if it is open for writing; `.missing` if there is no directory, or no store in it; `.io`,
   ///   also if other files are in the directory: then nothing has changed.
   public static func delete(at path: String) throws(StoreError) {
@@ -394,6 +443,10 @@ extension PersistentStore {
   }
 
   /// Moves the store in the directory at `path` to another path of the same file system. After a crash it is at one of them.
+  ///
+  /// ```swift
+  /// try PersistentStore.move(from: "shop.cambium", to: "old/shop.cambium")
+  /// ```
   ///
   /// - Throws: `StoreError.locked` if it is open for writing; `.missing` if there is no store; `.io`, also if there is
   ///   anything at the other path, or that is on another file system: then nothing has changed.
@@ -405,6 +458,10 @@ extension PersistentStore {
 
   /// Puts the store in the directory at `newPath` in the place of the one at `path`, which is deleted: a backup, say, that was
   /// checked, or a store that was imported. Both are on one file system. After a crash, one of the two is at `path`, whole.
+  ///
+  /// ```swift
+  /// try PersistentStore.replace(at: "shop.cambium", with: "restored.cambium")
+  /// ```
   ///
   /// - Throws: as `move(from:to:)`, if either is open for writing or there is none.
   public static func replace(at path: String, with newPath: String) throws(StoreError) {

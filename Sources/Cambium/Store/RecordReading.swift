@@ -91,6 +91,10 @@ extension RecordReading where Self: ~Copyable {
 extension RecordReading where Self: ~Copyable {
   /// Returns all records of a type, by primary key, all in memory; `cursor(_:)` and `forEach(_:_:)` take constant memory.
   ///
+  /// ```swift
+  /// let items = try store.fetch(Item.self)
+  /// ```
+  ///
   /// - Throws: as `fetch(_:key:)`.
   @inlinable
   public func fetch<Subject: Record>(_ type: Subject.Type) throws -> [Subject] {
@@ -103,6 +107,10 @@ extension RecordReading where Self: ~Copyable {
 
   /// Returns the number of records of a type, in constant time; of a kind, as `count(_:)` of a query.
   ///
+  /// ```swift
+  /// let count = try store.count(Item.self)
+  /// ```
+  ///
   /// - Throws: `StoreError.unknownRecord`, `.closed`.
   public func count<Subject: Record>(_ type: Subject.Type) throws(StoreError) -> Int {
     let reader = try recordReader()
@@ -113,6 +121,11 @@ extension RecordReading where Self: ~Copyable {
   }
 
   /// Returns a cursor before the first record of a type, by primary key. It keeps the state that it reads.
+  ///
+  /// ```swift
+  /// let cursor = try store.cursor(Item.self)
+  /// while let item = try cursor.next() { print(item.name) }
+  /// ```
   ///
   /// - Throws: `StoreError.unknownRecord`, `.closed`.
   public func cursor<Subject: Record>(
@@ -126,6 +139,10 @@ extension RecordReading where Self: ~Copyable {
 
   /// Calls `body` with each record of a type, by primary key, in constant memory.
   ///
+  /// ```swift
+  /// try store.forEach(Item.self) { item in print(item.name) }
+  /// ```
+  ///
   /// - Throws: as `fetch(_:key:)`, and errors of `body`, which ends it.
   @inlinable
   public func forEach<Subject: Record>(
@@ -136,6 +153,10 @@ extension RecordReading where Self: ~Copyable {
   }
 
   /// Calls `body` with all records of a type, by primary key, in batches of `size`, at least one.
+  ///
+  /// ```swift
+  /// try store.forEachBatch(Item.self, of: 1_000) { items in send(items) }
+  /// ```
   ///
   /// - Throws: as `forEach(_:_:)`.
   @inlinable

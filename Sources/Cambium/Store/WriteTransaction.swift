@@ -31,6 +31,10 @@ public struct WriteTransaction: ~Copyable, RecordReading {
 extension WriteTransaction {
   /// Writes a record: adds it, or replaces the one with its primary key.
   ///
+  /// ```swift
+  /// try transaction.save(Item(name: "Lamp", price: 20))
+  /// ```
+  ///
   /// - Parameter policy: The action if another record has the same values in unique fields. To replace one that has
   ///   elements of a unique list of references takes these elements out of its list.
   /// - Complexity: A change in memory; if the type has indexes, a lookup, and two changes for each index that the record
@@ -47,6 +51,10 @@ extension WriteTransaction {
 
   /// Adds a record. There must be none with its primary key.
   ///
+  /// ```swift
+  /// try transaction.insert(Item(name: "Lamp", price: 20))
+  /// ```
+  ///
   /// - Throws: as `save`, and `StoreError.duplicateKey`: then nothing has changed.
   @inlinable
   public mutating func insert<Subject: Record>(
@@ -56,6 +64,11 @@ extension WriteTransaction {
   }
 
   /// Replaces the record with the primary key of this one. There must be one.
+  ///
+  /// ```swift
+  /// item.price = 25
+  /// try transaction.update(item)
+  /// ```
   ///
   /// - Throws: as `save`, and `StoreError.noSuchRecord`: then nothing has changed.
   @inlinable
@@ -67,6 +80,10 @@ extension WriteTransaction {
 
   /// Deletes the record with the primary key of this one, and applies the delete rules of references to others.
   /// Returns false if it does not exist.
+  ///
+  /// ```swift
+  /// try transaction.delete(item)
+  /// ```
   ///
   /// Whether other records deny it is decided when the transaction commits, so two records that require each other can be
   /// deleted in any order; `deletion(of:)` says it before.
@@ -236,6 +253,10 @@ extension WriteTransaction {
 extension WriteTransaction {
   /// Adds records, one after the other. Memory is needed for the transaction's budget, not for all of them.
   ///
+  /// ```swift
+  /// try transaction.insert(contentsOf: items)
+  /// ```
+  ///
   /// - Throws: as `insert(_:onConflict:)`, of the first that cannot be added; those before it are.
   @inlinable
   public mutating func insert<Records: Sequence>(
@@ -246,6 +267,10 @@ extension WriteTransaction {
   }
 
   /// Writes records, one after the other: adds each, or replaces the one with its primary key.
+  ///
+  /// ```swift
+  /// try transaction.save(contentsOf: items)
+  /// ```
   ///
   /// - Throws: as `save(_:onConflict:)`, of the first that cannot be written; those before it are.
   @inlinable
@@ -258,6 +283,10 @@ extension WriteTransaction {
 
   /// Deletes records, one after the other; as one set if references lead to them, so in any order. Records that do not
   /// exist are passed over.
+  ///
+  /// ```swift
+  /// let count = try transaction.delete(contentsOf: items)
+  /// ```
   ///
   /// - Returns: The number of these records deleted.
   /// - Throws: as `delete(_:)`.
@@ -288,6 +317,10 @@ extension WriteTransaction {
 
   /// Deletes all records of a type, and applies the delete rules of references to others. Hooks before deletion
   /// run for the records that exist at the beginning.
+  ///
+  /// ```swift
+  /// try transaction.deleteAll(Item.self)
+  /// ```
   ///
   /// - Complexity: Linear in the changes that are in memory; if the type has a hook before deletion, or others lead to it,
   ///   in the records.
@@ -320,6 +353,14 @@ extension WriteTransaction {
   }
 
   /// Runs `body`, and undoes its changes if it throws. Savepoints may be nested.
+  ///
+  /// ```swift
+  /// do {
+  ///   try transaction.savepoint { transaction in try transaction.insert(item) }
+  /// } catch StoreError.duplicateKey {
+  ///   print("it is there already")
+  /// }
+  /// ```
   ///
   /// - Throws: errors of `body`.
   public mutating func savepoint<Result: ~Copyable>(

@@ -3,6 +3,10 @@ extension PersistentStore {
   /// metadata, the history, and the descriptions of its versions. States from before migrations are not copied, so the
   /// copy cannot be rolled back to them.
   ///
+  /// ```swift
+  /// let report = try store.backUp(to: "backups/monday.cambium")
+  /// ```
+  ///
   /// The copy is made beside `path`, in a work directory with a random name (`.cambium-work-…`), and gets its name when all of
   /// it is on the disk: at `path` there is either nothing or a whole store. The next backup into the same directory removes
   /// the work directory of a process that was killed. The copy's directory has the permissions of the store's. There is no
@@ -33,6 +37,10 @@ extension PersistentStore {
 
   /// Copies the newest committed state on a thread of the library, while the task is suspended. It ends when the task is
   /// cancelled: then there is nothing at `path`.
+  ///
+  /// ```swift
+  /// let report = try await store.backUp(to: "backups/monday.cambium")
+  /// ```
   ///
   /// - Throws: as the other; `CancellationError`.
   @discardableResult

@@ -2,6 +2,10 @@ extension PersistentStore {
   /// Reclaims the space of blobs that nothing refers to: moves live blobs out of files that are mostly garbage, and
   /// removes those files. Others read and write meanwhile; snapshots and blobs that were fetched stay readable.
   ///
+  /// ```swift
+  /// try store.collectBlobs()
+  /// ```
+  ///
   /// Each slice of a few megabytes is a commit, and is copied before its transaction begins. Files with blobs that are not in
   /// a record yet are left alone. A store that is open for writing does the same in the background, under the conditions of
   /// `StoreOptions.automaticCompaction`.

@@ -31,6 +31,10 @@ public struct BlobStatistics: Hashable, Sendable {
 extension PersistentStore {
   /// Returns the number and size of the store's blobs.
   ///
+  /// ```swift
+  /// print(try store.blobStatistics().garbageBytes)
+  /// ```
+  ///
   /// - Complexity: O(blobs).
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`, `.forked`.
   public func blobStatistics() throws(StoreError) -> BlobStatistics {

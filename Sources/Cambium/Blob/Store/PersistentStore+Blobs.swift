@@ -31,6 +31,10 @@ extension PersistentStore {
 
   /// Makes a blob of bytes. A short one stays in memory.
   ///
+  /// ```swift
+  /// photo.image = try store.makeBlob(from: data)
+  /// ```
+  ///
   /// - Throws: as `makeBlobWriter`, and errors of its `append`.
   public func makeBlob(
     from data: Data, compression: BlobCompression = .standard, deduplicating: Bool = false
@@ -42,6 +46,10 @@ extension PersistentStore {
 
   /// Makes a blob of the pieces of a sequence, as they come.
   ///
+  /// ```swift
+  /// photo.image = try store.makeBlob(from: pieces)
+  /// ```
+  ///
   /// - Throws: as `makeBlob(from:)`.
   public func makeBlob<Pieces: Sequence>(
     from pieces: Pieces, compression: BlobCompression = .standard, deduplicating: Bool = false
@@ -52,6 +60,10 @@ extension PersistentStore {
   }
 
   /// Makes a blob of the pieces of an asynchronous sequence, as they come.
+  ///
+  /// ```swift
+  /// photo.image = try await store.makeBlob(from: request.body)
+  /// ```
   ///
   /// - Throws: as `makeBlob(from:)`, and errors of the sequence: then nothing is left of it.
   nonisolated(nonsending)
@@ -66,6 +78,10 @@ extension PersistentStore {
 
   /// Makes a blob of bytes, on threads of the library. A short one stays in memory.
   ///
+  /// ```swift
+  /// photo.image = try await store.makeBlob(from: data)
+  /// ```
+  ///
   /// - Throws: as the synchronous one.
   @concurrent
   public func makeBlob(
@@ -77,6 +93,10 @@ extension PersistentStore {
   }
 
   /// Makes a blob of the content of a file, on threads of the library.
+  ///
+  /// ```swift
+  /// photo.image = try await store.makeBlob(contentsOf: "photo.jpg")
+  /// ```
   ///
   /// - Throws: as the synchronous one.
   @concurrent
@@ -101,6 +121,10 @@ extension PersistentStore {
   }
 
   /// Makes a blob of the content of a file.
+  ///
+  /// ```swift
+  /// photo.image = try store.makeBlob(contentsOf: "photo.jpg")
+  /// ```
   ///
   /// - Throws: as `makeBlob(from:)`; `StoreError.missing`, `.io` of the file.
   public func makeBlob(

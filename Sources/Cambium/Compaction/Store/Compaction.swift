@@ -1,6 +1,11 @@
 extension PersistentStore {
   /// Reclaims the space of garbage: moves live pages and blobs to new files, and deletes the old ones. No record changes.
   ///
+  /// ```swift
+  /// let report = try store.compact()
+  /// print(report.sizeBefore - report.sizeAfter)
+  /// ```
+  ///
   /// The work is done in slices, each committed wholly or not at all; others read and write meanwhile. Written pages are
   /// read back and compared before a slice is committed. If a crash or an error interrupts it, the next compaction
   /// resumes where this one stopped. The calling thread does the work, which may take minutes.
@@ -61,6 +66,10 @@ extension PersistentStore {
   /// Reclaims the space of garbage on a thread of the library, while the task is suspended. If the task is cancelled, it
   /// ends after a slice.
   ///
+  /// ```swift
+  /// let report = try await store.compact()
+  /// ```
+  ///
   /// - Throws: as the other; `CancellationError`.
   @discardableResult
   @concurrent
@@ -73,6 +82,10 @@ extension PersistentStore {
 
   /// Does a part of a compaction, for programs that do it in their idle moments: resumes the pending one, or begins
   /// another. When it returns false, the compaction is finished, and the next call begins a new one.
+  ///
+  /// ```swift
+  /// while try store.compactionStep() { rest() }
+  /// ```
   ///
   /// It compacts files of pages only. `collectBlobs(_:)` does the same for files of blobs, within a budget of its own.
   ///
@@ -88,6 +101,10 @@ extension PersistentStore {
 
   /// Returns the gain of a compaction by `compact`, without doing it: in files of pages, and in files of blobs.
   ///
+  /// ```swift
+  /// if try store.predictedGain().gain > 100 << 20 { try store.compact() }
+  /// ```
+  ///
   /// - Complexity: O(files); no record is read.
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`, `.forked`.
   public func predictedGain(
@@ -102,6 +119,10 @@ extension PersistentStore {
 extension PersistentStore {
   /// Returns the space of deleted files that snapshots still read, in this process and in others, and the age of the oldest
   /// snapshot.
+  ///
+  /// ```swift
+  /// print(try store.heldSpace())
+  /// ```
   ///
   /// - Complexity: O(open files of all processes), with a call to the system for each.
   /// - Throws: `StoreError.closed`, `.forked`.

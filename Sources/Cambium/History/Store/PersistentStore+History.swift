@@ -3,6 +3,11 @@ public import FoundationEssentials
 extension PersistentStore {
   /// Returns the history after a place, up to the newest commit that is on the disk.
   ///
+  /// ```swift
+  /// let history = try store.history()
+  /// while let commit = try history.next() { print(commit.date, commit.changes.count) }
+  /// ```
+  ///
   /// - Parameter start: The place to begin after; nil for the oldest commit that is kept.
   /// - Complexity: O(log commits), and a wait for a flush if commits were not flushed yet: the commits returned
   ///   are never lost in a crash.
@@ -57,6 +62,10 @@ public struct HistoryExtent: Hashable, Sendable {
 extension WriteTransaction {
   /// Removes the commits that are older than `date` from the history.
   ///
+  /// ```swift
+  /// try transaction.purgeHistory(before: Date(timeIntervalSinceNow: -30 * 86_400))
+  /// ```
+  ///
   /// - Complexity: linear in their number.
   /// - Throws: `StoreError.corrupt`, `.full`, `.io`.
   public mutating func purgeHistory(before date: Date) throws(StoreError) {
@@ -65,6 +74,10 @@ extension WriteTransaction {
   }
 
   /// Removes the commits up to a place from the history.
+  ///
+  /// ```swift
+  /// try transaction.purgeHistory(through: cursor)
+  /// ```
   ///
   /// - Throws: as `purgeHistory(before:)`; `StoreError.historyExpired` if the place is of another store, or of a later
   ///   state of this one. Nothing has changed then.
@@ -148,11 +161,19 @@ public struct HistoryOptions: Hashable, Sendable {
   }
 
   /// Keeps commits for a time. Later commits remove the expired ones, a few each.
+  ///
+  /// ```swift
+  /// options.history = .kept(for: .seconds(30 * 86_400), oldValues: true)
+  /// ```
   public static func kept(for age: Duration, oldValues: Bool = false) -> HistoryOptions {
     HistoryOptions(age: age, keepsOldValues: oldValues)
   }
 
   /// Keeps the newest `count` commits.
+  ///
+  /// ```swift
+  /// options.history = .keptCommits(10_000)
+  /// ```
   public static func keptCommits(_ count: Int, oldValues: Bool = false) -> HistoryOptions {
     HistoryOptions(commitCount: count, keepsOldValues: oldValues)
   }

@@ -58,6 +58,10 @@ extension PersistentStore {
   /// Does the work that is left of a deferred migration, or a part of it: rewrites rows of older versions, and completes
   /// indexes.
   ///
+  /// ```swift
+  /// while try store.finishMigration(budget: .time(.milliseconds(50))) { rest() }
+  /// ```
+  ///
   /// The work is done in slices, each committed wholly or not at all, from any thread; others read and write meanwhile. No
   /// record changes.
   ///

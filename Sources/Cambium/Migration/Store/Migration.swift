@@ -32,6 +32,11 @@ extension Migration {
   /// Does everything that the run would do on the real records, except for switching the store to the new version, and
   /// discards the result. Errors and report are those of the run.
   ///
+  /// ```swift
+  /// let migration = try PersistentStore.migration(at: "shop.cambium", to: model, steps: steps)
+  /// print(try migration.rehearse())
+  /// ```
+  ///
   /// - Throws: as `run()`.
   @discardableResult
   public func rehearse() throws(StoreError) -> MigrationReport { try perform(isRehearsal: true) }
@@ -39,6 +44,11 @@ extension Migration {
   /// Migrates the store to the model's version. An interrupted run is resumed if versions, steps, defaults, conversions and
   /// the steps' revisions are the same; otherwise the migration begins again from the old version, and
   /// ``MigrationReport/startedOver`` is true. Closures cannot be compared: raise a step's `revision` when you change one.
+  ///
+  /// ```swift
+  /// let migration = try PersistentStore.migration(at: "shop.cambium", to: model, steps: steps)
+  /// print(try migration.run())
+  /// ```
   ///
   /// The calling thread does the work, which may take minutes. In tasks, `try await run()` suspends instead.
   ///
@@ -52,6 +62,10 @@ extension Migration {
   /// Ends the run or rehearsal under way after its current slice; it throws `.migrationCancelled`. Does nothing if none is
   /// under way. The next run, of this object or another, resumes there; a program of the old version that opens the store
   /// for writing discards the finished part.
+  ///
+  /// ```swift
+  /// migration.cancel()
+  /// ```
   public func cancel() { monitor.cancel() }
 
   /// The progress of the run or rehearsal, at most ten times a second, and at its end. Begin to iterate before the run

@@ -12,6 +12,10 @@ extension PersistentStore {
   /// Rolls the store at `path` back to its state before it was migrated from `version`. It must not be open for writing.
   /// Processes that have it open for reading keep their state until they call `refresh()`, which throws.
   ///
+  /// ```swift
+  /// try PersistentStore.rollback(at: "shop.cambium", to: 1)
+  /// ```
+  ///
   /// Everything is rolled back, in one commit and without copying anything: records, indexes, metadata, the descriptions of
   /// versions, and the history, which begins again, so that all earlier cursors expire. The state is then no longer kept,
   /// nor are those of later versions. Programs of the abandoned version are refused (`StoreError.rolledBack`) until they
@@ -41,10 +45,18 @@ extension PersistentStore {
 
   /// Returns the states to which the store can be rolled back, oldest first.
   ///
+  /// ```swift
+  /// for kept in try store.keptVersions() { print(kept.version) }
+  /// ```
+  ///
   /// - Throws: `StoreError.closed`, `.forked`.
   public func keptVersions() throws(StoreError) -> [KeptVersion] { try snapshot().keptVersions }
 
   /// Drops the state that is kept of a version, and releases the space that only it needs. Does nothing if there is none.
+  ///
+  /// ```swift
+  /// try store.dropKeptVersion(1)
+  /// ```
   ///
   /// - Throws: as a write.
   public func dropKeptVersion(_ version: Int) throws(StoreError) {
@@ -52,6 +64,10 @@ extension PersistentStore {
   }
 
   /// Drops the states that are kept of all versions before `version`; of all versions by default.
+  ///
+  /// ```swift
+  /// try store.dropKeptVersions(before: 3)
+  /// ```
   public func dropKeptVersions(before version: Int = .max) throws(StoreError) {
     try drop(.dropBefore(version: UInt32(clamping: version)))
   }

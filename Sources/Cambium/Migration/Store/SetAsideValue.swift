@@ -38,6 +38,10 @@ public struct SetAsideValue: Hashable, Sendable {
 extension PersistentStore {
   /// Returns the values that migrations have set aside, by version, record and field.
   ///
+  /// ```swift
+  /// for old in try store.valuesSetAside() { print(old.field, old.value) }
+  /// ```
+  ///
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`, `.forked`.
   public func valuesSetAside() throws(StoreError) -> [SetAsideValue] {
     let trees = try backend.trees()

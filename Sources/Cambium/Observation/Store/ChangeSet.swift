@@ -150,6 +150,12 @@ extension RecordType {
 extension WriteTransaction {
   /// Keeps the changes from now on, for `changes(of:)`.
   ///
+  /// ```swift
+  /// transaction.keepChanges()
+  /// try transaction.update(item)
+  /// print(try transaction.changes(of: Item.self).updated.count)
+  /// ```
+  ///
   /// - Complexity: From then on every change looks up the old record, and keeps a copy of it in memory.
   public mutating func keepChanges() { writer.keepChanges() }
 

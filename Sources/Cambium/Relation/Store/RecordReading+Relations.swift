@@ -53,6 +53,10 @@ extension RecordReading where Self: ~Copyable {
   /// Returns true if a reference leads to a record: always, if it is a checked one of a stored record. Cheaper than
   /// fetching it.
   ///
+  /// ```swift
+  /// if try !store.contains(book.author) { print("lost") }
+  /// ```
+  ///
   /// - Throws: as `fetch(_:key:)`.
   public func contains<Target: Record & Identifiable>(
     _ reference: Reference<Target>

@@ -82,6 +82,10 @@ extension WriteTransaction {
 extension PersistentStore {
   /// Lets a record lead to another, in a transaction of its own. Returns false if it led there already.
   ///
+  /// ```swift
+  /// try store.add(book, to: Author.books, of: author)
+  /// ```
+  ///
   /// - Throws: as `write` and `WriteTransaction.add(_:to:of:onConflict:)`.
   @discardableResult
   public func add<Owner, Related>(
@@ -95,6 +99,10 @@ extension PersistentStore {
 
   /// Lets a record no longer lead to another, in a transaction of its own. Returns false if it did not lead there.
   ///
+  /// ```swift
+  /// try store.remove(book, from: Author.books, of: author)
+  /// ```
+  ///
   /// - Throws: as `write` and `WriteTransaction.remove(_:from:of:)`.
   @discardableResult
   public func remove<Owner, Related>(
@@ -107,6 +115,10 @@ extension PersistentStore {
   }
 
   /// Lets exactly these records lead to another one, in a transaction of its own.
+  ///
+  /// ```swift
+  /// try store.set(Author.books, of: author, to: books)
+  /// ```
   ///
   /// - Throws: as `write` and `WriteTransaction.set(_:of:to:onConflict:)`.
   public func set<Owner, Related>(

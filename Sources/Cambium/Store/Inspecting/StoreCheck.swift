@@ -53,6 +53,11 @@ extension PersistentStore {
   /// Checks the store at `path` for damage, and returns every fault. Nothing is written, damage ends no process, and
   /// another process may have the store open.
   ///
+  /// ```swift
+  /// let check = try PersistentStore.check(at: "shop.cambium", .deep)
+  /// for fault in check.faults { print(fault) }
+  /// ```
+  ///
   /// Pages are read from the disk again.
   ///
   /// - Parameter progress: Called often.
@@ -80,6 +85,10 @@ extension StoreSnapshot {
   /// Checks every record and every index entry, and returns the faults: records that cannot be read or lack index entries,
   /// entries without a record, checked references that lead nowhere, derived fields with other values, damaged numbers of sequences, blobs about which map, rows and files disagree, metadata that is not JSON, and the first
   /// fault of the history.
+  ///
+  /// ```swift
+  /// let faults = try store.snapshot().check()
+  /// ```
   ///
   /// - Parameters:
   ///   - readingBlobs: True to read the contents of blobs, too; otherwise only their existence is checked.

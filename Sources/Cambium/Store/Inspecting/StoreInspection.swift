@@ -99,6 +99,11 @@ extension PersistentStore {
   /// Returns a description of the store at `path`, without needing a model. Nothing is written, and another process may
   /// have it open.
   ///
+  /// ```swift
+  /// let found = try PersistentStore.inspect(at: "shop.cambium")
+  /// print(found.version ?? 0, found.statistics.recordCount)
+  /// ```
+  ///
   /// - Parameter commitLimit: The number of commits that are looked up in the history.
   /// - Complexity: That of opening, which reads the log. Counts come from aggregates, and no leaf is read for them. The open
   ///   files of all processes are looked at for `heldSpace`.
@@ -110,6 +115,11 @@ extension PersistentStore {
   }
 
   /// Returns a snapshot of the store at `path` by its own description, to be read without Swift types.
+  ///
+  /// ```swift
+  /// let snapshot = try PersistentStore.snapshot(at: "shop.cambium")
+  /// print(try snapshot.count(record: "Item"))
+  /// ```
   ///
   /// - Throws: As `inspect(at:lastCommits:options:)`; `.unknownRecord` if the store has no model yet.
   public static func snapshot(
@@ -267,6 +277,10 @@ public struct RecordStatistics: Hashable, Sendable {
 
 extension RecordReading where Self: ~Copyable {
   /// Returns the number and size of the records of every type in the schema.
+  ///
+  /// ```swift
+  /// print(try store.statistics().recordCount)
+  /// ```
   ///
   /// - Complexity: O(record types and indexes).
   /// - Throws: `StoreError.closed`.
