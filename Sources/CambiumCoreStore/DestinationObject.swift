@@ -71,7 +71,7 @@ struct MappedVersions {
     guard let old = old.record(named: source), let new = new.record(named: destination) else {
       return []
     }
-    let keys = Set(new.primaryKey.map { new.name(of: $0) })
+    let keys = Set(new.keyNames)
     return new.fields.filter { !$0.name.contains(".") }.map { field in
       let before = old.field(named: oldNames["\(destination).\(field.name)"] ?? field.name)
       let isTakenOver = keys.contains(field.name) || before.map { isSame($0, field) } ?? false

@@ -39,9 +39,9 @@ public struct RecordSchema: Hashable, Sendable {
   /// The numbers of the fields in the order in which they were declared when the store received the version.
   var order: [UInt32]
   /// The fields of the primary key, in its order.
-  public internal(set) var primaryKey: [KeyPart]
+  package internal(set) var primaryKey: [KeyPart]
   /// The indexes, including unique constraints.
-  public internal(set) var indexes: [IndexSchema]
+  package internal(set) var indexes: [IndexSchema]
   /// A text of the user's that is part of the fingerprint.
   public internal(set) var modifier: String?
   /// The annotations of the record, by their names: see `RecordDescription.UserInfo`. Those of a kind are with its composite.
@@ -108,20 +108,20 @@ extension FieldSchema {
 }
 
 /// A field in a key, and its order there.
-public struct KeyPart: Hashable, Sendable {
+package struct KeyPart: Hashable, Sendable {
   /// The field's number.
   package internal(set) var field: UInt32
   /// True if higher values come first.
-  public internal(set) var isDescending: Bool
+  package internal(set) var isDescending: Bool
   /// True if strings are compared after Unicode's simple lowercase mapping. Never in a primary key.
-  public internal(set) var isCaseInsensitive: Bool
+  package internal(set) var isCaseInsensitive: Bool
   /// One entry for a record, for each element, or for each word. `.none` in a primary key.
-  public internal(set) var expansion: Expansion = .none
+  package internal(set) var expansion: Expansion = .none
   /// The collation by which strings are sorted; `nil` for the order of their bytes. Never in a primary key.
-  public internal(set) var collation: Collation? = nil
+  package internal(set) var collation: Collation? = nil
 
   /// The values that a part of an index makes of a field's value: a record has an entry for each.
-  public enum Expansion: Hashable, Sendable {
+  package enum Expansion: Hashable, Sendable {
     /// The value itself.
     case none
     /// Each different element of an array.
@@ -132,17 +132,17 @@ public struct KeyPart: Hashable, Sendable {
 }
 
 /// An index: a tree that is updated with its record's.
-public struct IndexSchema: Hashable, Sendable {
+package struct IndexSchema: Hashable, Sendable {
   /// Its number, by which its tree is named. Never reused in the store.
   package internal(set) var number: UInt32
   /// The name: that of the declaration, or the names of its parts.
-  public internal(set) var name: String
+  package internal(set) var name: String
   /// The parts, in their order.
-  public internal(set) var parts: [KeyPart]
+  package internal(set) var parts: [KeyPart]
   /// True if no two records may have the same values in its parts, unless one of the values is null.
-  public internal(set) var isUnique: Bool
+  package internal(set) var isUnique: Bool
   /// The condition of the records in the index; nil for all records.
-  public internal(set) var condition: FieldCondition?
+  package internal(set) var condition: FieldCondition?
 }
 
 extension Schema {
@@ -166,7 +166,7 @@ extension RecordSchema {
   }
 
   /// Returns the index with a name; nil if there is none.
-  public func index(named name: String) -> IndexSchema? {
+  package func index(named name: String) -> IndexSchema? {
     indexes.first { $0.name == name }
   }
 
@@ -186,8 +186,11 @@ extension RecordSchema {
     Dictionary(grouping: declaredFields, by: \.composite)
   }
 
+  /// The stored names of the fields of the primary key, in its order.
+  public var keyNames: [String] { primaryKey.map { name(of: $0) } }
+
   /// Returns the stored name of the field of a key's part.
-  public func name(of part: KeyPart) -> String { field(part.field)?.name ?? "" }
+  package func name(of part: KeyPart) -> String { field(part.field)?.name ?? "" }
 
   /// The record without its inverses, and without the indexes that references may have made.
   var withoutMadeIndexes: RecordSchema {

@@ -288,10 +288,5 @@ extension ExtremeCalls {
         _ = extremes.store.schema.record(named: "Photo")?.field(named: name)
       }
     },
-    "RecordSchema.index(named:)": { extremes in
-      for name in Extremes.strings {
-        _ = extremes.store.schema.record(named: "Photo")?.index(named: name)
-      }
-    },
   ]
 }

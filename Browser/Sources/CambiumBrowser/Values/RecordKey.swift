@@ -22,10 +22,10 @@ struct RecordKey: Hashable, Sendable {
   init(_ request: BrowserRequest, in schema: Schema) throws {
     let record = try schema.type(of: request)
     let texts = request.values("key")
-    guard texts.count == record.primaryKey.count else {
+    guard texts.count == record.keyNames.count else {
       throw PageFault(
         400,
-        "The key of \(record.name) has \(Figures.count(record.primaryKey.count, "part")): "
+        "The key of \(record.name) has \(Figures.count(record.keyNames.count, "part")): "
           + record.keyNames.joined(separator: ", ") + ".")
     }
     self.init(type: record.name, parts: try texts.map { try Self.part($0) })
@@ -66,9 +66,6 @@ struct RecordKey: Hashable, Sendable {
 }
 
 extension RecordSchema {
-  /// The stored names of the primary key's fields, in its order.
-  var keyNames: [String] { primaryKey.map { name(of: $0) } }
-
   /// The fields that are not parts of composites: those of the key, then the others.
   var columns: [FieldSchema] {
     let key = keyNames

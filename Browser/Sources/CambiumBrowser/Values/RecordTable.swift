@@ -56,7 +56,7 @@ struct RecordTable {
   private func row(_ place: Int) -> HTML {
     let record = records[place]
     let key = RecordKey(of: record, schema)
-    let count = schema.primaryKey.count
+    let count = schema.keyNames.count
     return element(.tr) {
       for (index, column) in schema.columns.enumerated() {
         if index < count, column.reference == nil {
