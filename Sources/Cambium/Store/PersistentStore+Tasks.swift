@@ -224,7 +224,11 @@ extension PersistentStore {
   /// try await store.save(order)
   /// ```
   ///
-  /// - Throws: as `write` and `WriteTransaction.save`.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.limitExceeded`,
+  ///   and any error of a hook. At the commit, `.danglingReference`, `.relationCount` and `.deleteDenied`, if
+  ///   references and their rules do not allow it. `.full`, `.io`, `.corrupt`, `.poisoned`, `.readOnly`,
+  ///   `.reentrant`, `.closed`, `.forked`. Then nothing was committed, but after `.outcomeUnknown`, when the next
+  ///   opening decides. `CancellationError` if the task was cancelled before its turn.
   @inlinable
   @concurrent
   public func save<Subject: Record>(
@@ -241,7 +245,11 @@ extension PersistentStore {
   /// try await store.insert(Item(name: "Lamp", price: 20))
   /// ```
   ///
-  /// - Throws: as `write` and `WriteTransaction.insert`.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.limitExceeded`,
+  ///   `.duplicateKey`, and any error of a hook. At the commit, `.danglingReference`, `.relationCount` and
+  ///   `.deleteDenied`, if references and their rules do not allow it. `.full`, `.io`, `.corrupt`, `.poisoned`,
+  ///   `.readOnly`, `.reentrant`, `.closed`, `.forked`. Then nothing was committed, but after `.outcomeUnknown`,
+  ///   when the next opening decides. `CancellationError` if the task was cancelled before its turn.
   @inlinable
   @concurrent
   public func insert<Subject: Record>(
@@ -259,7 +267,11 @@ extension PersistentStore {
   /// try await store.update(item)
   /// ```
   ///
-  /// - Throws: as `write` and `WriteTransaction.update`.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.limitExceeded`,
+  ///   `.noSuchRecord`, and any error of a hook. At the commit, `.danglingReference`, `.relationCount` and
+  ///   `.deleteDenied`, if references and their rules do not allow it. `.full`, `.io`, `.corrupt`, `.poisoned`,
+  ///   `.readOnly`, `.reentrant`, `.closed`, `.forked`. Then nothing was committed, but after `.outcomeUnknown`,
+  ///   when the next opening decides. `CancellationError` if the task was cancelled before its turn.
   @inlinable
   @concurrent
   public func update<Subject: Record>(
@@ -276,7 +288,11 @@ extension PersistentStore {
   /// try await store.delete(item)
   /// ```
   ///
-  /// - Throws: as `write` and `WriteTransaction.delete`.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue` if the key cannot be one, and any error of a hook. At
+  ///   the commit, `.deleteDenied` if other records depend on it, and `.relationCount`. `.full`, `.io`, `.corrupt`,
+  ///   `.poisoned`, `.readOnly`, `.reentrant`, `.closed`, `.forked`. Then nothing was committed, but after
+  ///   `.outcomeUnknown`, when the next opening decides. `CancellationError` if the task was cancelled before its
+  ///   turn.
   @inlinable
   @discardableResult
   @concurrent
@@ -288,7 +304,11 @@ extension PersistentStore {
 
   /// Deletes the record with a primary key, in a transaction of its own. Returns false if there is none.
   ///
-  /// - Throws: as `write` and `WriteTransaction.delete(_:key:_:)`.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the key is of other types, and any error of a hook.
+  ///   At the commit, `.deleteDenied` if other records depend on it, and `.relationCount`. `.full`, `.io`,
+  ///   `.corrupt`, `.poisoned`, `.readOnly`, `.reentrant`, `.closed`, `.forked`. Then nothing was committed, but
+  ///   after `.outcomeUnknown`, when the next opening decides. `CancellationError` if the task was cancelled before
+  ///   its turn.
   @discardableResult
   @concurrent
   public func delete<Subject: Record>(

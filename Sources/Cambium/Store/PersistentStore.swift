@@ -309,7 +309,11 @@ extension PersistentStore {
   /// try store.save(Item(name: "Lamp", price: 20))
   /// ```
   ///
-  /// - Throws: as `write` and `WriteTransaction.save`.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.limitExceeded`,
+  ///   and any error of a hook. At the commit, `.danglingReference`, `.relationCount` and `.deleteDenied`, if
+  ///   references and their rules do not allow it. `.full`, `.io`, `.corrupt`, `.poisoned`, `.readOnly`,
+  ///   `.reentrant`, `.closed`, `.forked`. Then nothing was committed, but after `.outcomeUnknown`, when the next
+  ///   opening decides.
   @inlinable
   public func save<Subject: Record>(
     _ record: Subject, onConflict policy: ConflictPolicy = .refuse, durability: Durability? = nil
@@ -325,7 +329,11 @@ extension PersistentStore {
   /// try store.insert(Item(name: "Lamp", price: 20))
   /// ```
   ///
-  /// - Throws: as `write` and `WriteTransaction.insert`.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.limitExceeded`,
+  ///   `.duplicateKey`, and any error of a hook. At the commit, `.danglingReference`, `.relationCount` and
+  ///   `.deleteDenied`, if references and their rules do not allow it. `.full`, `.io`, `.corrupt`, `.poisoned`,
+  ///   `.readOnly`, `.reentrant`, `.closed`, `.forked`. Then nothing was committed, but after `.outcomeUnknown`,
+  ///   when the next opening decides.
   @inlinable
   public func insert<Subject: Record>(
     _ record: Subject, onConflict policy: ConflictPolicy = .refuse, durability: Durability? = nil
@@ -342,7 +350,11 @@ extension PersistentStore {
   /// try store.update(item)
   /// ```
   ///
-  /// - Throws: as `write` and `WriteTransaction.update`.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.limitExceeded`,
+  ///   `.noSuchRecord`, and any error of a hook. At the commit, `.danglingReference`, `.relationCount` and
+  ///   `.deleteDenied`, if references and their rules do not allow it. `.full`, `.io`, `.corrupt`, `.poisoned`,
+  ///   `.readOnly`, `.reentrant`, `.closed`, `.forked`. Then nothing was committed, but after `.outcomeUnknown`,
+  ///   when the next opening decides.
   @inlinable
   public func update<Subject: Record>(
     _ record: Subject, onConflict policy: ConflictPolicy = .refuse, durability: Durability? = nil
@@ -358,7 +370,10 @@ extension PersistentStore {
   /// try store.delete(item)
   /// ```
   ///
-  /// - Throws: as `write` and `WriteTransaction.delete`.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue` if the key cannot be one, and any error of a hook. At
+  ///   the commit, `.deleteDenied` if other records depend on it, and `.relationCount`. `.full`, `.io`, `.corrupt`,
+  ///   `.poisoned`, `.readOnly`, `.reentrant`, `.closed`, `.forked`. Then nothing was committed, but after
+  ///   `.outcomeUnknown`, when the next opening decides.
   @inlinable
   @discardableResult
   public func delete<Subject: Record>(

@@ -41,7 +41,8 @@ extension RecordReading where Self: ~Copyable {
 
   /// Returns the record with an identifier; nil if there is none. `id` must be the primary key.
   ///
-  /// - Throws: as `fetch(_:key:)`.
+  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`, `.forked`; errors of the type's hook after
+  ///   loading.
   @inlinable
   public func fetch<Subject: Record & Identifiable>(
     _ type: Subject.Type, id: Subject.ID
@@ -53,7 +54,8 @@ extension RecordReading where Self: ~Copyable {
   /// out.
   ///
   /// - Complexity: A lookup for each, several at a time.
-  /// - Throws: as `fetch(_:key:)`.
+  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`, `.forked`; errors of the type's hook after
+  ///   loading.
   @inlinable
   public func fetch<Subject: Record, Keys: Sequence>(
     _ type: Subject.Type, keys: Keys
@@ -70,7 +72,7 @@ extension RecordReading where Self: ~Copyable {
 
   /// Returns true if there is a record with a primary key. Cheaper than fetching it.
   ///
-  /// - Throws: as `fetch(_:key:)`.
+  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`, `.forked`.
   public func contains<Subject: Record>(
     _ type: Subject.Type, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...
@@ -95,7 +97,8 @@ extension RecordReading where Self: ~Copyable {
   /// let items = try store.fetch(Item.self)
   /// ```
   ///
-  /// - Throws: as `fetch(_:key:)`.
+  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`, `.forked`; errors of the type's hook after
+  ///   loading.
   @inlinable
   public func fetch<Subject: Record>(_ type: Subject.Type) throws -> [Subject] {
     var records: [Subject] = []
@@ -143,7 +146,8 @@ extension RecordReading where Self: ~Copyable {
   /// try store.forEach(Item.self) { item in print(item.name) }
   /// ```
   ///
-  /// - Throws: as `fetch(_:key:)`, and errors of `body`, which ends it.
+  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`, `.forked`; errors of the type's hook after
+  ///   loading, and errors of `body`, which ends it.
   @inlinable
   public func forEach<Subject: Record>(
     _ type: Subject.Type, _ body: (Subject) throws -> Void
@@ -158,7 +162,8 @@ extension RecordReading where Self: ~Copyable {
   /// try store.forEachBatch(Item.self, of: 1_000) { items in send(items) }
   /// ```
   ///
-  /// - Throws: as `forEach(_:_:)`.
+  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`, `.forked`; errors of the type's hook after
+  ///   loading, and errors of `body`, which ends it.
   @inlinable
   public func forEachBatch<Subject: Record>(
     _ type: Subject.Type, of size: Int, _ body: ([Subject]) throws -> Void
@@ -334,7 +339,7 @@ public final class RecordCursor<Subject: Record> {
 
   /// Returns at most `count` of the next records, but at least one; none if there are no more.
   ///
-  /// - Throws: as `next()`.
+  /// - Throws: `StoreError.corrupt`, `.io`; errors of the type's hook after loading.
   @inlinable
   public func next(_ count: Int) throws -> [Subject] {
     let count = max(1, count)

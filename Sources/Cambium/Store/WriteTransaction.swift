@@ -55,7 +55,9 @@ extension WriteTransaction {
   /// try transaction.insert(Item(name: "Lamp", price: 20))
   /// ```
   ///
-  /// - Throws: as `save`, and `StoreError.duplicateKey`: then nothing has changed.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.limitExceeded`,
+  ///   `.duplicateKey` if there is one, and any error of a hook: then nothing has changed. `.corrupt`, `.full`,
+  ///   `.io`.
   @inlinable
   public mutating func insert<Subject: Record>(
     _ record: Subject, onConflict policy: ConflictPolicy = .refuse
@@ -70,7 +72,9 @@ extension WriteTransaction {
   /// try transaction.update(item)
   /// ```
   ///
-  /// - Throws: as `save`, and `StoreError.noSuchRecord`: then nothing has changed.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.limitExceeded`,
+  ///   `.noSuchRecord` if there is none, and any error of a hook: then nothing has changed. `.corrupt`, `.full`,
+  ///   `.io`.
   @inlinable
   public mutating func update<Subject: Record>(
     _ record: Subject, onConflict policy: ConflictPolicy = .refuse

@@ -103,7 +103,10 @@ extension RecordType {
 extension PersistentStore {
   /// Deletes the record with a primary key, in a transaction of its own. Returns false if there is none.
   ///
-  /// - Throws: as `write` and `WriteTransaction.delete(_:key:_:)`.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the key is of other types, and any error of a hook.
+  ///   At the commit, `.deleteDenied` if other records depend on it, and `.relationCount`. `.full`, `.io`,
+  ///   `.corrupt`, `.poisoned`, `.readOnly`, `.reentrant`, `.closed`, `.forked`. Then nothing was committed, but
+  ///   after `.outcomeUnknown`, when the next opening decides.
   @discardableResult
   public func delete<Subject: Record>(
     _ type: Subject.Type, key part: any FieldValueConvertible,

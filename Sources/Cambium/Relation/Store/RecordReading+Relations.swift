@@ -9,7 +9,8 @@ extension RecordReading where Self: ~Copyable {
   /// ```
   ///
   /// - Complexity: O(log records): a lookup.
-  /// - Throws: as `fetch(_:key:)`.
+  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`, `.forked`; errors of the type's hook after
+  ///   loading.
   @inlinable
   public func fetch<Target: Record & Identifiable>(
     _ reference: Reference<Target>?
@@ -25,7 +26,8 @@ extension RecordReading where Self: ~Copyable {
   /// ```
   ///
   /// - Complexity: O(log records): a lookup.
-  /// - Throws: `StoreError.noSuchRecord` if the reference leads nowhere; as `fetch(_:key:)`.
+  /// - Throws: `StoreError.noSuchRecord` if the reference leads nowhere; `.unknownRecord`, `.corrupt`, `.io`,
+  ///   `.closed`, `.forked`; errors of the type's hook after loading.
   @inlinable
   public func find<Target: Record & Identifiable>(
     _ reference: Reference<Target>
@@ -41,7 +43,8 @@ extension RecordReading where Self: ~Copyable {
   /// ```
   ///
   /// - Complexity: A lookup for each, several at a time.
-  /// - Throws: as `fetch(_:key:)`.
+  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`, `.forked`; errors of the type's hook after
+  ///   loading.
   @inlinable
   public func fetch<Target: Record & Identifiable, References: Sequence>(
     _ references: References?
@@ -57,7 +60,7 @@ extension RecordReading where Self: ~Copyable {
   /// if try !store.contains(book.author) { print("lost") }
   /// ```
   ///
-  /// - Throws: as `fetch(_:key:)`.
+  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`, `.forked`.
   public func contains<Target: Record & Identifiable>(
     _ reference: Reference<Target>
   ) throws(StoreError) -> Bool {
