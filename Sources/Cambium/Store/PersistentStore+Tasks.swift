@@ -304,6 +304,33 @@ extension PersistentStore {
 
   /// Deletes the record with a primary key, in a transaction of its own. Returns false if there is none.
   ///
+  /// ```swift
+  /// try await store.delete(Order.self, key: id)
+  /// ```
+  ///
+  /// - Parameter key: The primary key. One of another type than the record's `KeyType` does not compile.
+  /// - Throws: `StoreError.unknownRecord`, and any error of a hook. At the commit, `.deleteDenied` if other records
+  ///   depend on it, and `.relationCount`. `.full`, `.io`, `.corrupt`, `.poisoned`, `.readOnly`, `.reentrant`,
+  ///   `.closed`, `.forked`. Then nothing was committed, but after `.outcomeUnknown`, when the next opening
+  ///   decides. `CancellationError` if the task was cancelled before its turn.
+  @discardableResult
+  @concurrent
+  public func delete<Subject: Record>(
+    _ type: Subject.Type, key: Subject.KeyType
+  ) async throws -> Bool where Subject.KeyType: FieldValueConvertible {
+    try await write { transaction in try transaction.delete(type, keyParts: [key]) }
+  }
+
+  /// Deletes the record with a primary key whose type the compiler does not know, in a transaction of its own. Returns
+  /// false if there is none.
+  ///
+  /// ```swift
+  /// try await store.delete(Seat.self, key: "A", 12)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - part: The primary key, or the first part of a compound one.
+  ///   - others: The other parts of a compound key, in its order.
   /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the key is of other types, and any error of a hook.
   ///   At the commit, `.deleteDenied` if other records depend on it, and `.relationCount`. `.full`, `.io`,
   ///   `.corrupt`, `.poisoned`, `.readOnly`, `.reentrant`, `.closed`, `.forked`. Then nothing was committed, but
@@ -314,7 +341,7 @@ extension PersistentStore {
   public func delete<Subject: Record>(
     _ type: Subject.Type, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...
-  ) async throws -> Bool {
+  ) async throws -> Bool where Subject.KeyType == AnyKey {
     try await write { transaction in
       try transaction.delete(type, keyParts: Cambium.keyParts(part, others))
     }

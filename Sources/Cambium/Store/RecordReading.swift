@@ -7,87 +7,6 @@ public protocol RecordReading: ~Copyable {
   func recordReader() throws(StoreError) -> RecordReader
 }
 
-// MARK: By key
-
-extension RecordReading where Self: ~Copyable {
-  /// Returns the record with a primary key; nil if there is none. The parts of a compound key are given in its order.
-  ///
-  /// - Complexity: O(log records): a lookup in memory, and in pages that are mostly in memory, too.
-  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the key is of other types, `.corrupt`, `.io`, `.closed`;
-  ///   errors of the type's hook after loading.
-  @inlinable
-  public func fetch<Subject: Record>(
-    _ type: Subject.Type, key part: any FieldValueConvertible,
-    _ others: any FieldValueConvertible...
-  ) throws -> Subject? {
-    try recordReader().fetch(type, key: keyParts(part, others))
-  }
-
-  /// Returns the record with a primary key, which has to exist. The parts of a compound key are given in its order.
-  ///
-  /// ```swift
-  /// let order = try store.find(Order.self, key: id)
-  /// ```
-  ///
-  /// - Complexity: That of `fetch(_:key:)`.
-  /// - Throws: `StoreError.noSuchRecord` if there is none; as `fetch(_:key:)`.
-  @inlinable
-  public func find<Subject: Record>(
-    _ type: Subject.Type, key part: any FieldValueConvertible,
-    _ others: any FieldValueConvertible...
-  ) throws -> Subject {
-    try recordReader().find(type, key: keyParts(part, others))
-  }
-
-  /// Returns the record with an identifier; nil if there is none. `id` must be the primary key.
-  ///
-  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`, `.forked`; errors of the type's hook after
-  ///   loading.
-  @inlinable
-  public func fetch<Subject: Record & Identifiable>(
-    _ type: Subject.Type, id: Subject.ID
-  ) throws -> Subject? where Subject.ID: FieldValueConvertible {
-    try recordReader().fetch(type, key: [id])
-  }
-
-  /// Returns the records with these primary keys, in their order. Each key has one part; keys without a record are left
-  /// out.
-  ///
-  /// - Complexity: A lookup for each, several at a time.
-  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`, `.forked`; errors of the type's hook after
-  ///   loading.
-  @inlinable
-  public func fetch<Subject: Record, Keys: Sequence>(
-    _ type: Subject.Type, keys: Keys
-  ) throws -> [Subject] where Keys.Element: FieldValueConvertible {
-    let rows = try recordReader().rows(of: type)
-    var records: [Subject] = []
-    for key in keys {
-      try rows.append(key: key)
-      if rows.isFull { try rows.load { record in records.append(record) } }
-    }
-    try rows.load { record in records.append(record) }
-    return records
-  }
-
-  /// Returns true if there is a record with a primary key. Cheaper than fetching it.
-  ///
-  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`, `.forked`.
-  public func contains<Subject: Record>(
-    _ type: Subject.Type, key part: any FieldValueConvertible,
-    _ others: any FieldValueConvertible...
-  ) throws(StoreError) -> Bool {
-    let reader = try recordReader()
-    let entity = try reader.entities.type(type)
-    let key = KeyEncoder()
-    try key.encode(primaryKey: keyParts(part, others), of: entity)
-    guard entity.kind != nil else { return try reader.trees.contains(key.key, in: entity.rows) }
-    var row: [UInt8] = []
-    return try reader.trees.copyValue(of: key.key, in: entity.rows, to: &row)
-      && entity.has(row.rawSpan)
-  }
-}
-
 // MARK: All
 
 extension RecordReading where Self: ~Copyable {
@@ -177,136 +96,6 @@ extension RecordReading where Self: ~Copyable {
   }
 }
 
-extension RecordReader {
-  /// Makes the record with a primary key, if there is one.
-  @inlinable
-  func fetch<Subject: Record>(
-    _ type: Subject.Type, key parts: [any FieldValueConvertible]
-  ) throws -> Subject? {
-    let type = try entities.type(type)
-    var record: Subject?
-    let blobs = blobs(of: type)
-    try withRow(of: type, key: parts) { key, row in
-      if type.has(row) { record = try type.load(key: key, row: row, blobs: blobs) }
-    }
-    // Moved, which saves counting all that is in it.
-    return record.take()
-  }
-
-  /// Makes the record with a primary key.
-  ///
-  /// - Throws: `.noSuchRecord` if there is none.
-  @inlinable
-  func find<Subject: Record>(
-    _ type: Subject.Type, key parts: [any FieldValueConvertible]
-  ) throws -> Subject {
-    if let record = try fetch(type, key: parts) { return record }
-    let entity = try entities.type(type)
-    throw try noSuchRecord(entity, key: parts)
-  }
-
-  /// Returns the error that there is no record with a primary key.
-  @usableFromInline
-  func noSuchRecord(
-    _ record: Entity, key parts: [any FieldValueConvertible]
-  ) throws(StoreError) -> StoreError {
-    let key = KeyEncoder()
-    try key.encode(primaryKey: parts, of: record)
-    return .noSuchRecord(record: record.record.name, key: record.text(ofKey: key.key))
-  }
-
-  /// Returns a finder of the blobs of a record's rows; nil if it has none.
-  @usableFromInline
-  func blobs(of record: Entity) -> BlobFinder? {
-    record.readsOutside ? trees.blobFinder(of: record) : nil
-  }
-
-  /// Lends `body` the key and the row of the record with a primary key, if there is one.
-  @usableFromInline
-  func withRow(
-    of record: Entity, key parts: [any FieldValueConvertible],
-    _ body: (_ key: RawSpan, _ row: RawSpan) throws -> Void
-  ) throws {
-    if let short = ShortKey(parts, of: record.layout.key) {
-      return try trees.withValue(of: short.key, in: record.rows) { row in try body(short.key, row) }
-    }
-    let key = KeyEncoder()
-    try key.encode(primaryKey: parts, of: record)
-    try trees.withValue(of: key.key, in: record.rows) { row in try body(key.key, row) }
-  }
-}
-
-/// The parts of a primary key: one at least.
-@inlinable
-func keyParts(
-  _ first: any FieldValueConvertible, _ others: [any FieldValueConvertible]
-) -> [any FieldValueConvertible] {
-  others.isEmpty ? [first] : [first] + others
-}
-
-// MARK: Many at once
-
-extension RecordReader {
-  @usableFromInline
-  func rows<Subject: Record>(of type: Subject.Type) throws(StoreError) -> KeyedRows<Subject> {
-    let type = try entities.type(type)
-    return KeyedRows(type, trees, blobs(of: type))
-  }
-}
-
-/// Records of given primary keys, which are looked up several at a time.
-@usableFromInline
-final class KeyedRows<Subject: Record> {
-  @usableFromInline let type: RecordType<Subject>
-  @usableFromInline let blobs: BlobFinder?
-  private let trees: TreeAccess
-  private let encoder = KeyEncoder()
-  // One owner on one thread uses it, so accesses cannot overlap.
-  @exclusivity(unchecked) private var keys: SortedKeys
-
-  fileprivate init(_ type: RecordType<Subject>, _ trees: TreeAccess, _ blobs: BlobFinder?) {
-    self.type = type
-    self.trees = trees
-    self.blobs = blobs
-    unsafe keys = SortedKeys(of: type.record.name)
-  }
-
-  /// True if so many keys are waiting that their records are to be loaded.
-  @usableFromInline var isFull: Bool { unsafe keys.count >= 1 << 10 }
-
-  @usableFromInline
-  func append(key: any FieldValueConvertible) throws(StoreError) {
-    let encoder = encoder
-    try encoder.encode(primaryKey: [key], of: type)
-    try unsafe keys.add(encoder.key, keyLength: encoder.key.byteCount)
-  }
-
-  /// Calls `body` with the records of the keys that are waiting, in the order of the keys.
-  @inlinable
-  func load(_ body: (Subject) throws -> Void) throws {
-    let source = takeKeys()
-    while let record = try next(of: source) { try body(record) }
-  }
-
-  @inlinable
-  func next(of source: KeySource) throws -> Subject? {
-    while try source.next() {
-      let row = try source.row()
-      if type.has(row) { return try type.load(key: source.key, row: row, blobs: blobs) }
-    }
-    return nil
-  }
-
-  @usableFromInline
-  func takeKeys() -> KeySource {
-    // Each key is looked up.
-    let source = unsafe KeySource(
-      keys, nil, FoundRow(of: type, in: trees, nil), isChanging: true, entryCount: 0)
-    unsafe keys.removeAll()
-    return source
-  }
-}
-
 /// A cursor over the records of a type, by primary key.
 ///
 /// It reads one state, and does not see later commits. A cursor of a transaction sees the transaction's changes after
@@ -351,8 +140,29 @@ public final class RecordCursor<Subject: Record> {
 
   /// Moves to a primary key: `next()` then returns the record with it, or else the first one after it.
   ///
+  /// ```swift
+  /// let cursor = try store.cursor(Account.self)
+  /// try cursor.seek(to: 1_000)
+  /// ```
+  ///
+  /// - Complexity: O(log records).
+  /// - Throws: `StoreError.corrupt`, `.io`.
+  public func seek(to key: Subject.KeyType) throws(StoreError)
+  where Subject.KeyType: FieldValueConvertible {
+    try seek(keyParts: [key])
+  }
+
+  /// Moves to a primary key whose type the compiler does not know: `next()` then returns the record with it, or else the
+  /// first one after it. The parts of a compound key are given in its order.
+  ///
+  /// - Complexity: O(log records).
   /// - Throws: `StoreError.invalidQuery` if the key is of other types, `.corrupt`, `.io`.
-  public func seek(to parts: any FieldValueConvertible...) throws(StoreError) {
+  public func seek(to parts: any FieldValueConvertible...) throws(StoreError)
+  where Subject.KeyType == AnyKey {
+    try seek(keyParts: parts)
+  }
+
+  private func seek(keyParts parts: [any FieldValueConvertible]) throws(StoreError) {
     let key = KeyEncoder()
     try key.encode(primaryKey: parts, of: type)
     try rows.seek(to: key.key)

@@ -106,12 +106,34 @@ extension WriteTransaction {
 
   /// Deletes the record with a primary key. Returns false if there is none.
   ///
-  /// - Throws: As `delete(_:)`, and `StoreError.invalidValue` if the key is of other types.
+  /// ```swift
+  /// try transaction.delete(Order.self, key: id)
+  /// ```
+  ///
+  /// - Parameter key: The primary key. One of another type than the record's `KeyType` does not compile.
+  /// - Throws: As `delete(_:)`.
+  @discardableResult
+  public mutating func delete<Subject: Record>(
+    _ type: Subject.Type, key: Subject.KeyType
+  ) throws -> Bool where Subject.KeyType: FieldValueConvertible {
+    try delete(type, keyParts: [key])
+  }
+
+  /// Deletes the record with a primary key whose type the compiler does not know. Returns false if there is none.
+  ///
+  /// ```swift
+  /// try transaction.delete(Seat.self, key: "A", 12)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - part: The primary key, or the first part of a compound one.
+  ///   - others: The other parts of a compound key, in its order.
+  /// - Throws: As `delete(_:)`, and `StoreError.invalidQuery` if the key is of other types.
   @discardableResult
   public mutating func delete<Subject: Record>(
     _ type: Subject.Type, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...
-  ) throws -> Bool {
+  ) throws -> Bool where Subject.KeyType == AnyKey {
     try delete(type, keyParts: keyParts(part, others))
   }
 

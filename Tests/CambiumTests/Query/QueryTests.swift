@@ -294,7 +294,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       }
       #expect(try store.count(Account.self, where: \.city == "Ulm") == 40)
       #expect(try store.sum(\Account.balance) == accounts.map(\.balance).reduce(20, +))
-      #expect(try store.fetch(Account.self, id: 0)?.isActive == false)
+      #expect(try store.fetch(Account.self, key: 0)?.isActive == false)
       let before = try store.fetch(Account.self)
       let conflict = storeError {
         try store.write { transaction in

@@ -214,7 +214,7 @@ import Testing
     struct Undo: Error {}
     func takeBackDeletion<Subject: Record>(
       of type: Subject.Type, in transaction: inout WriteTransaction
-    ) throws {
+    ) throws where Subject.KeyType == Int {
       do {
         try transaction.savepoint { transaction in
           try transaction.delete(type, key: 0)

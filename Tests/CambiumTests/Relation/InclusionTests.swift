@@ -216,7 +216,7 @@ private struct Membership: Record, Equatable {
     let drafts = try reader.fetch(
       Query<Draft>(), including: .one(\.writer, of: Author.self), .all(\.tags, of: Topic.self))
     for (draft, writer, tags) in drafts {
-      try agree(try writer == reader.fetch(Author.self, id: draft.writer), "\(draft)")
+      try agree(try writer == reader.fetch(Author.self, key: draft.writer), "\(draft)")
       try agree(try tags == reader.fetch(Topic.self, keys: draft.tags), "\(draft)")
     }
     try agree(try drafts.count == reader.count(Draft.self), "\(drafts.count) drafts")

@@ -127,7 +127,7 @@ private func pairs(_ records: [RecordAtDepth<Part>]) -> [[Int]] {
     throws
   {
     let store = try Self.store([Part(id: 1), Part(id: 2, whole: Reference(1))])
-    let one = try #require(try store.fetch(Part.self, id: 1))
+    let one = try #require(try store.fetch(Part.self, key: 1))
     #expect(try store.descendants(of: one, along: Part.parts, upTo: 0).isEmpty)
     guard
       case .invalidQuery = storeError({

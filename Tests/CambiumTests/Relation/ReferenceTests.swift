@@ -208,8 +208,7 @@ private struct Extra: Record, Identifiable, Equatable {
       try transaction.save(contentsOf: targets)
       try transaction.save(contentsOf: [first, second])
     }
-    #expect(try store.fetch(Extra.self, id: targets[1].reference) == second)
-    #expect(try store.fetch(Extra.self, key: targets[1].id) == second)
+    #expect(try store.fetch(Extra.self, key: targets[1].reference) == second)
     #expect(try store.find(second.reference) == second)
     #expect(try store.fetch(Extra.self, where: \.next == first.reference) == [second])
     try store.close()

@@ -469,11 +469,11 @@ extension WithURL.TodoItem: Equatable {}
   @Test func `SwiftyCoreData: transformable structs are migrated by decoding by hand`() throws {
     try makeStore()
     let store = try open(ItemWithColor.self)
-    var item = try #require(try store.fetch(ItemWithColor.self, id: first.id))
+    var item = try #require(try store.fetch(ItemWithColor.self, key: first.id))
     #expect(item.tag?.color == "red")
     item.tag?.color = "blue"
     try store.save(item)
-    #expect(try store.fetch(ItemWithColor.self, id: first.id) == item)
+    #expect(try store.fetch(ItemWithColor.self, key: first.id) == item)
     try store.close()
   }
 }

@@ -13,6 +13,19 @@ private struct Keyed<Key: FieldValueConvertible & Codable & Hashable & KeyTyped>
   }
 }
 
+/// A record whose key has a type, though it is not called `id`.
+private struct Voucher: Record, Equatable {
+  typealias KeyType = String
+
+  var code: String
+  var value: Int
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "code", type: .string)
+    Field(name: "value", type: .integer)
+  }
+}
+
 private protocol KeyTyped {
   static var keyFieldType: FieldType { get }
 }
@@ -63,6 +76,23 @@ extension UUID: KeyTyped { fileprivate static var keyFieldType: FieldType { .uui
         try transaction.delete(Keyed<Key>.self, key: literals[0])
       }
       #expect(isDeleted)
+    }
+  }
+
+  @Test func `a record names the type of a key that is not called id`() throws {
+    try withStore(StoreModel(records: [Voucher.self])) { store in
+      let voucher = Voucher(code: "A1", value: 5)
+      try store.save(voucher)
+      #expect(try store.find(Voucher.self, key: "A1") == voucher)
+      #expect(try store.fetch(Voucher.self, keys: ["A1", "B1"]) == [voucher])
+      #expect(try store.contains(Voucher.self, key: "A1"))
+      let cursor = try store.cursor(Voucher.self)
+      try cursor.seek(to: "A0")
+      #expect(try cursor.next() == voucher)
+      #expect(try store.delete(Voucher.self, key: "A1"))
+      #expect(
+        storeError { try store.find(Voucher.self, key: "A1") }
+          == .noSuchRecord(record: "Voucher", key: "\"A1\""))
     }
   }
 

@@ -16,7 +16,7 @@ struct RecordWritingTests {
       account.email = nil
       try store.save(account)
       #expect(try store.fetch(Account.self) == [account])
-      #expect(try store.fetch(Account.self, id: 1) == account)
+      #expect(try store.fetch(Account.self, key: 1) == account)
     }
   }
 
@@ -85,7 +85,7 @@ struct RecordWritingTests {
       else { return #expect(Bool(false), "no error") }
       try store.save(Account(id: 1, name: "Ada"))
       try store.update(Account(id: 1, name: "Bob", email: "b"))
-      #expect(try store.fetch(Account.self, id: 1)?.name == "Bob")
+      #expect(try store.fetch(Account.self, key: 1)?.name == "Bob")
     }
   }
 

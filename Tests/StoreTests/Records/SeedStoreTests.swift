@@ -107,13 +107,13 @@ struct SeedStoreTests {
 
   /// Stores a record, and fetches it before and after the store was opened anew.
   private func keep<Item: Record & Equatable & Identifiable>(_ item: Item) throws
-  where Item.ID: FieldValueConvertible {
+  where Item.ID: FieldValueConvertible, Item.KeyType == Item.ID {
     let directory = try TemporaryDirectory()
     let model = StoreModel(version: 2, records: [Item.self])
     for _ in 0..<3 {
       let store = try PersistentStore(at: directory.path + "/store", model: model)
       try store.save(item)
-      #expect(try store.fetch(Item.self, id: item.id) == item)
+      #expect(try store.fetch(Item.self, key: item.id) == item)
       #expect(try store.fetch(Item.self) == [item])
       try store.expectSound()
       try store.close()

@@ -5,7 +5,7 @@ import FoundationEssentials
 ///
 /// Version 1 had no state and counted in 32 bits. What version 2 changes cannot fail, so that a store of version 1 is
 /// opened at once, and its rows are made new while the service runs.
-struct Order: Record, Codable {
+struct Order: Record, Identifiable, Codable {
   enum State: String, Codable, RecordStringEnum {
     case open, paid, sent
   }

@@ -20,18 +20,47 @@ extension PersistentStore {
       at: try observe(type, key: nil))
   }
 
-  /// Returns the changes of the record with a primary key, whether or not it exists now. The parts of a compound key are
-  /// given in its order.
+  /// Returns the changes of the record with a primary key, whether or not it exists now.
   ///
+  /// ```swift
+  /// for try await change in try store.changes(of: Order.self, key: id) { … }
+  /// ```
+  ///
+  /// - Parameter key: The primary key. One of another type than the record's `KeyType` does not compile.
+  /// - Complexity: O(1). Each commit then does a lookup for each key that it changes, however many keys are observed.
+  /// - Throws: As `changes(of:)`.
+  public func changes<Subject: Record>(
+    of type: Subject.Type, key: Subject.KeyType
+  ) throws(StoreError) -> StoreObservation<KeyChange<Subject>>
+  where Subject.KeyType: FieldValueConvertible {
+    try changes(of: type, keyParts: [key])
+  }
+
+  /// Returns the changes of the record with a primary key whose type the compiler does not know, whether or not it exists
+  /// now.
+  ///
+  /// ```swift
+  /// for try await change in try store.changes(of: Seat.self, key: "A", 12) { … }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - part: The primary key, or the first part of a compound one.
+  ///   - others: The other parts of a compound key, in its order.
   /// - Complexity: O(1). Each commit then does a lookup for each key that it changes, however many keys are observed.
   /// - Throws: As `changes(of:)`; `StoreError.invalidQuery` if the key is of other types.
   public func changes<Subject: Record>(
     of type: Subject.Type, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...
+  ) throws(StoreError) -> StoreObservation<KeyChange<Subject>> where Subject.KeyType == AnyKey {
+    try changes(of: type, keyParts: keyParts(part, others))
+  }
+
+  private func changes<Subject: Record>(
+    of type: Subject.Type, keyParts: [any FieldValueConvertible]
   ) throws(StoreError) -> StoreObservation<KeyChange<Subject>> {
     let type = try entities.type(type)
     let key = KeyEncoder()
-    try key.encode(primaryKey: keyParts(part, others), of: type)
+    try key.encode(primaryKey: keyParts, of: type)
     return StoreObservation(
       KeyChangeMaker(type: type, filter: try RowFilter(kindOf: type, in: entities)),
       at: try observe(type, key: key.key.array()))

@@ -50,7 +50,7 @@ extension RecordReading where Self: ~Copyable {
     _ references: References?
   ) throws -> [Target] where References.Element == Reference<Target> {
     guard let references else { return [] }
-    return try fetch(Target.self, keys: references)
+    return try recordReader().fetch(Target.self, keys: references)
   }
 
   /// Returns true if a reference leads to a record: always, if it is a checked one of a stored record. Cheaper than
@@ -64,6 +64,6 @@ extension RecordReading where Self: ~Copyable {
   public func contains<Target: Record & Identifiable>(
     _ reference: Reference<Target>
   ) throws(StoreError) -> Bool {
-    try contains(Target.self, key: reference.id)
+    try recordReader().contains(Target.self, key: [reference.id])
   }
 }

@@ -12,6 +12,18 @@
 /// }
 /// ```
 public protocol Record: Codable, Sendable {
+  /// The type of the primary key, which functions that take a key require: the `ID` of a type that is `Identifiable`, and
+  /// `AnyKey` of others.
+  ///
+  /// A type whose key is not `id` names the type of its key:
+  ///
+  /// ```swift
+  /// typealias KeyType = String
+  /// ```
+  ///
+  /// If it is `Identifiable` and its key has several parts, it names `AnyKey`.
+  associatedtype KeyType = AnyKey
+
   /// Returns the description of the type in a version of the model; an empty one if the record does not exist in it.
   ///
   /// When a store is opened, the current version is compared with the Swift type, earlier ones with themselves and with each
@@ -38,6 +50,15 @@ extension Record {
     RecordDescription.name(of: Self.self, in: version)
   }
 }
+
+extension Record where Self: Identifiable, ID: FieldValueConvertible {
+  /// The type of the identifier, which is the primary key.
+  public typealias KeyType = ID
+}
+
+/// The `Record.KeyType` of types whose primary key the compiler does not know. Such a key is given as its parts, of any
+/// types; parts that are not of their fields' types throw `StoreError.invalidQuery`.
+public enum AnyKey {}
 
 /// The way in which values of a record type become rows and are read back.
 public enum RecordCoding: Hashable, Sendable {

@@ -31,7 +31,7 @@ extension Bookshop.Questions {
 
 extension Bookshop.Questions {
   @Test func `1 to 5, one record, several records`() throws {
-    let one = try store.fetch(Book.self, id: 7)  // 1
+    let one = try store.fetch(Book.self, key: 7)  // 1
     let some = try store.fetch(Book.self, keys: [7, 8, 9])  // 2
     let all = try store.fetch(Book.self)  // 3
     let exists = try store.contains(Book.where(\.year == 1974))  // 4

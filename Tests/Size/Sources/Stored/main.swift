@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-struct TodoItem: Record {
+struct TodoItem: Record, Identifiable {
   var id = UUID()
   var title: String
   var isDone = false
