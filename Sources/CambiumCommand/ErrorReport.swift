@@ -1,6 +1,13 @@
 import ArgumentParser
 import Cambium
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// The message of an error, and the status that goes with it.
 struct ErrorReport {

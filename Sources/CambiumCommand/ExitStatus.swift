@@ -1,4 +1,10 @@
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// The exit status of the command. The manual and the article on operations list all of them.
 enum ExitStatus: Int32, CaseIterable {
@@ -34,5 +40,5 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
-  func exit() -> Never { Glibc.exit(rawValue) }
+  func exit() -> Never { systemExit(rawValue) }
 }

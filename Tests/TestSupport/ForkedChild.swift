@@ -1,4 +1,10 @@
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// Runs `body` in a forked child, and returns its result, or -1 if there was none.
 ///
@@ -56,7 +62,7 @@ package struct ForkedChild: ~Copyable {
 
   /// Ends the child on the spot.
   package func kill() {
-    _ = Glibc.kill(process, SIGKILL)
+    killNow(process)
   }
 
   /// Waits for the child's end. Its status, or -1 if it was killed.
@@ -74,3 +80,6 @@ package func send(_ word: UInt64, to pipe: Int32) {
     unsafe write(pipe, bytes.baseAddress, bytes.count)
   }
 }
+
+/// Outside of the type, whose `kill` has the name of the system's.
+private func killNow(_ process: pid_t) { _ = kill(process, SIGKILL) }

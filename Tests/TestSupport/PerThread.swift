@@ -1,5 +1,12 @@
 internal import Cambium
-internal import Glibc
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 /// A value that is another for each thread, for as long as a closure runs there: a message of a test to code that it
 /// cannot hand anything.

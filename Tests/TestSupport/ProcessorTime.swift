@@ -1,4 +1,10 @@
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 /// The least processor time that one of `count` calls takes, in nanoseconds, of some rounds.
 ///

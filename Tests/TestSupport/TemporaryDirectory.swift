@@ -1,4 +1,10 @@
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// A directory of a test's own, removed with all that is in it when the last reference goes.
 package final class TemporaryDirectory: Sendable {

@@ -1,4 +1,10 @@
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 /// Returns the name of the calling thread, as debuggers show it.
 package func nameOfThread() -> String {

@@ -1,6 +1,13 @@
 import ArgumentParser
 import CambiumBrowser
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// `cambium-browse`: the pages of a store on this computer. `cambium browse` runs it.
 @main

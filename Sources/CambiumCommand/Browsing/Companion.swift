@@ -1,5 +1,12 @@
 import Cambium
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// Programs of their own to which the command leaves a part of its work, as git does, so that it does not grow by them.
 enum Companion {

@@ -1,6 +1,13 @@
 import ArgumentParser
 import Cambium
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 // Records of a type, out of a file that others have written.
 

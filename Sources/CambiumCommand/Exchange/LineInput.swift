@@ -1,5 +1,12 @@
 import Cambium
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// The lines of a file, one after the other, however long the file is. A byte order mark at its beginning is passed over.
 final class LineInput {

@@ -1,5 +1,12 @@
 import Cambium
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// A new store on its way to its name, which another may have: it is made in a work directory beside it, and renamed when
 /// all of it is there. At every moment there is the old store or the new one.

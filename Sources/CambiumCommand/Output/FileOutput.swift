@@ -1,5 +1,12 @@
 import Cambium
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// Why output could not be written.
 struct OutputFailure: Error {
@@ -28,7 +35,7 @@ final class FileOutput {
   }
 
   deinit {
-    if descriptor > 2 { Glibc.close(descriptor) }
+    if descriptor > 2 { systemClose(descriptor) }
   }
 
   /// Creates a file that those may read who may read the store. Devices and pipes are written to as they are.
@@ -62,7 +69,7 @@ final class FileOutput {
     defer { buffer.removeAll(keepingCapacity: true) }
     while start < buffer.count {
       let count = unsafe buffer.withUnsafeBytes { bytes in
-        unsafe Glibc.write(
+        unsafe systemWrite(
           descriptor, bytes.baseAddress.map { unsafe $0 + start }, bytes.count - start)
       }
       if count < 0 {

@@ -1,5 +1,12 @@
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// The answer of a command.
 ///
@@ -31,7 +38,7 @@ enum StandardError {
   static func write(_ text: String) {
     var bytes = Array(text.utf8)
     _ = unsafe bytes.withUnsafeMutableBytes { bytes in
-      unsafe Glibc.write(2, bytes.baseAddress, bytes.count)
+      unsafe systemWrite(2, bytes.baseAddress, bytes.count)
     }
   }
 }

@@ -1,5 +1,12 @@
 import Cambium
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 extension PersistentStore {
   /// Calls `body` with each state that programs commit from now on, until the command is interrupted.

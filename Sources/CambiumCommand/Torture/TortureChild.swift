@@ -1,5 +1,12 @@
 import Cambium
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// A process that writes, and says which transactions were acknowledged.
 struct TortureChild: ~Copyable {
@@ -14,7 +21,7 @@ struct TortureChild: ~Copyable {
   /// - Parameter arguments: Of this same command.
   init(_ arguments: [String]) throws {
     var ends: [Int32] = [-1, -1]
-    guard unsafe Glibc.pipe(&ends) == 0 else { throw Self.failure("make a pipe") }
+    guard unsafe systemPipe(&ends) == 0 else { throw Self.failure("make a pipe") }
     let (readEnd, writeEnd) = (ends[0], ends[1])
     defer { close(writeEnd) }
     var actions = unsafe posix_spawn_file_actions_t()
@@ -56,7 +63,7 @@ struct TortureChild: ~Copyable {
   private mutating func read() -> Bool {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = unsafe bytes.withUnsafeMutableBytes {
-      unsafe Glibc.read(pipe, $0.baseAddress, $0.count)
+      unsafe systemRead(pipe, $0.baseAddress, $0.count)
     }
     if count <= 0 { return false }
     rest += bytes[..<count]
@@ -69,7 +76,7 @@ struct TortureChild: ~Copyable {
     return true
   }
 
-  func kill() { _ = Glibc.kill(process, SIGKILL) }
+  func kill() { systemKill(process) }
 
   /// Hears the last of it, and waits for its end.
   ///

@@ -1,6 +1,13 @@
 import ArgumentParser
 import Cambium
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// One life of a torture: writes until it is killed, or for so many transactions.
 struct TortureLifeCommand: ParsableCommand {
@@ -34,7 +41,7 @@ struct TortureLifeCommand: ParsableCommand {
   private static func acknowledge(_ number: Int, isDurable: Bool) {
     var word = (UInt64(number) << 1 | (isDurable ? 1 : 0)).littleEndian
     _ = unsafe withUnsafeBytes(of: &word) { bytes in
-      unsafe Glibc.write(1, bytes.baseAddress, bytes.count)
+      unsafe systemWrite(1, bytes.baseAddress, bytes.count)
     }
   }
 }

@@ -1,6 +1,13 @@
 import Cambium
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// A store that is opened for reading when a page needs it, and follows the program that writes it.
 final class FollowedStore: Sendable {

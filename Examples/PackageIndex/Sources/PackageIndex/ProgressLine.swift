@@ -1,5 +1,12 @@
 import Cambium
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// Says how far a migration is: in one line that is written over on terminals, in a line for each quarter elsewhere.
 struct ProgressLine {

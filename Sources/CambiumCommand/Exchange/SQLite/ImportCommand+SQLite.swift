@@ -1,5 +1,12 @@
 import Cambium
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 extension ImportCommand {
   /// The path of the database to import; nil if records or an export are to be read.

@@ -1,6 +1,13 @@
 import Cambium
 import FoundationEssentials
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// A SQLite database that is read in one transaction, so that all of it is of one state.
 @safe final class SQLiteDatabase {

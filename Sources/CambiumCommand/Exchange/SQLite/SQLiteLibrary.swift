@@ -1,4 +1,10 @@
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// The functions of the system's libsqlite3. It is loaded when a database is read: nothing else needs it.
 @safe struct SQLiteLibrary {
