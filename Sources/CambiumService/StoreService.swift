@@ -104,6 +104,7 @@
     ///   ``StoreServiceOptions/endsWhenFailed`` is false.
     public func run() async throws {
       place.begin()
+      report.recordUnready()
       let store: PersistentStore
       do {
         store = try await open()

@@ -45,6 +45,9 @@
       health = gauge("cambium_ready")
     }
 
+    /// Records that there is no store yet: an alert for stores that stay away needs a figure from the start.
+    func recordUnready() { health.record(0) }
+
     /// Records the figures of a moment.
     ///
     /// - Parameters:

@@ -67,6 +67,21 @@
       #expect(try gauge("cambium_ready") == 0, "it is closed")
     }
 
+    @Test func `a store that is not open yet is reported as not ready`() async throws {
+      let earlier = try await PersistentStore(at: path, model: Parcel.model(2))
+      let (metrics, dimensions) = (metrics, store)
+      let service = makeService()
+      func ready() -> Double? { try? metrics.expectGauge("cambium_ready", dimensions).lastValue }
+      let group = ServiceGroup(services: [service], logger: Logger(label: "test"))
+      async let run: Void = group.run()
+      #expect(await comesTrue { ready() == 0 }, "the service waits for the other store")
+      try await earlier.close()
+      #expect(await comesTrue { ready() == 1 })
+      await group.triggerGracefulShutdown()
+      try await run
+      #expect(ready() == 0, "it is closed")
+    }
+
     @Test func `the metrics of an open store change with it`() async throws {
       let metrics = metrics
       let dimensions = store
