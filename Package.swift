@@ -22,6 +22,14 @@ extension Target.Dependency {
   }
 }
 
+// On macOS the package manager asks pkg-config for Homebrew's directories. Elsewhere the module map names the library: what
+// pkg-config says would be linked whatever the traits are.
+#if os(macOS)
+  let zstdPackage: String? = "libzstd"
+#else
+  let zstdPackage: String? = nil
+#endif
+
 let package = Package(
   name: "cambium",
   products: [
@@ -41,7 +49,10 @@ let package = Package(
   traits: [
     .trait(
       name: "Service",
-      description: "CambiumService: a store in a service, with metrics and traces.")
+      description: "CambiumService: a store in a service, with metrics and traces."),
+    .trait(
+      name: "StaticZstd",
+      description: "On Linux: links the static library of zstd; programs need no libzstd."),
   ],
   dependencies: [
     // What services log through.
@@ -59,10 +70,17 @@ let package = Package(
   ],
   targets: [
     .target(name: "CCambium"),
-    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(
+      name: "CZstd", pkgConfig: zstdPackage,
+      providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+    // The same header, and the other library.
+    .systemLibrary(name: "CStaticZstd"),
     .target(
       name: "Cambium",
-      dependencies: ["CCambium", "CZstd", .product(name: "Logging", package: "swift-log")]),
+      dependencies: [
+        "CCambium", "CZstd", .target(name: "CStaticZstd", condition: .when(traits: ["StaticZstd"])),
+        .product(name: "Logging", package: "swift-log"),
+      ]),
     .target(name: "TestSupport", dependencies: ["Cambium"], path: "Tests/TestSupport"),
     .target(name: "CambiumSwiftData", dependencies: ["Cambium"], packageAccess: false),
     .target(
@@ -135,7 +153,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where !["CCambium", "CZstd"].contains(target.name) {
+for target in package.targets where !["CCambium", "CZstd", "CStaticZstd"].contains(target.name) {
   target.swiftSettings = settings
 }
 

@@ -19,12 +19,16 @@ let package = Package(
   traits: [
     .trait(
       name: "Service",
-      description: "Has no effect here, so that builds can share the library.")
+      description: "Has no effect here, so that builds can share the library."),
+    .trait(name: "StaticZstd", description: "That of the library: programs run without libzstd."),
   ],
   dependencies: [
     .package(
       name: "cambium", path: "..",
-      traits: [.trait(name: "Service", condition: .when(traits: ["Service"]))]),
+      traits: [
+        .trait(name: "Service", condition: .when(traits: ["Service"])),
+        .trait(name: "StaticZstd", condition: .when(traits: ["StaticZstd"])),
+      ]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),

@@ -1,4 +1,8 @@
-internal import CZstd
+#if StaticZstd
+  internal import CStaticZstd
+#else
+  internal import CZstd
+#endif
 
 /// The libraries of the system that are linked.
 package enum SystemLibraries {

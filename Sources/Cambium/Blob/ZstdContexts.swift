@@ -1,4 +1,8 @@
-internal import CZstd
+#if StaticZstd
+  internal import CStaticZstd
+#else
+  internal import CZstd
+#endif
 
 /// The context with which zstd compresses one frame after the other.
 ///
