@@ -29,27 +29,58 @@ struct ArticleIndex {
   }
 }
 
-/// The models that the examples of an article take as given, which a reader must be able to find.
+/// The declarations that the examples of an article take as given, which a reader must be able to find.
 struct ExampleModel {
-  /// The types that are used and that neither the article nor the one that it names declares.
+  private let declarations: [(name: String, text: String?)]
+
+  /// - Parameter prelude: The declarations that the test adds to the examples: types with all that is in them, and values.
+  init(prelude: String) {
+    var declarations: [(name: String, text: String?)] = []
+    for match in prelude.matches(of: /(?m)^(?:struct|enum) (\w+)[^{]*\{\n(?: .*\n|\n)*\}$/) {
+      declarations.append((String(match.1), String(match.0)))
+    }
+    for match in prelude.matches(of: /(?m)^static (?:let|var) (\w+)/) {
+      declarations.append((String(match.1), nil))
+    }
+    self.declarations = declarations
+  }
+
+  /// The types and values that examples use and that neither the article nor the one that it names shows: types as they are,
+  /// line by line.
   ///
   /// - Parameters:
-  ///   - prelude: The declarations that the test adds to the examples.
   ///   - blocks: The examples.
   ///   - text: Returns an article's text by its name.
-  static func hiddenTypes(
-    of article: String, prelude: String, blocks: [String], text: (String) throws -> String
+  func hidden(
+    of article: String, blocks: [String], text: (String) throws -> String
   ) rethrows -> [String] {
     var shown = article
     for link in article.matches(of: /The examples use the model of <doc:(\w+)#[^>]+>/) {
       shown += try text(String(link.1))
     }
-    let declared = prelude.matches(of: /\b(?:struct|enum) (\w+)\b/).map { String($0.1) }
-    return declared.filter { name in
-      let isUsed = blocks.contains { block in
-        block.split { !$0.isLetter && !$0.isNumber }.contains(Substring(name))
-      }
-      return isUsed && !shown.contains("struct \(name)") && !shown.contains("enum \(name)")
+    let code = Self.withoutSpace(shown)
+    return declarations.filter { name, text in
+      guard blocks.contains(where: { Self.uses($0, name) }) else { return false }
+      if let text { return !code.contains(Self.withoutSpace(text)) }
+      return !Self.declares(shown, name)
+    }.map { $0.name }
+  }
+
+  private static func declares(_ text: String, _ name: String) -> Bool {
+    ["let \(name) ", "let \(name):", "var \(name) ", "var \(name):"]
+      .contains { text.contains($0) }
+  }
+
+  /// True if the code has the name by itself, and not as a member.
+  private static func uses(_ code: String, _ name: String) -> Bool {
+    code.matches(of: /(\.?)(\w+)/).contains { $0.1.isEmpty && $0.2 == name }
+  }
+
+  /// The text without comments, spaces and ends of lines.
+  private static func withoutSpace(_ text: String) -> String {
+    text.split(separator: "\n").map {
+      $0.prefix(upTo: $0.firstRange(of: "//")?.lowerBound ?? $0.endIndex)
     }
+    .joined().filter { !$0.isWhitespace }
   }
 }

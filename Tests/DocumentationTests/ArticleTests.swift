@@ -42,15 +42,15 @@ import Testing
     #expect(missing.isEmpty, "\(missing)")
   }
 
-  @Test func `a reader finds the types of all examples`() throws {
+  @Test func `a reader finds the types and values of all examples`() throws {
     for name in try Self.names() {
       let path = "\(Self.folder)/\(name).md"
       let blocks = try CodeBlock.all(in: path, at: Self.root)
       for prelude in Set(blocks.compactMap(\.prelude)).sorted() {
-        let hidden = try ExampleModel.hiddenTypes(
-          of: try Self.text(path),
-          prelude: try Self.text("Tests/DocumentationTests/Preludes/\(prelude).swift"),
-          blocks: blocks.filter { $0.prelude == prelude }.map(\.code)
+        let model = ExampleModel(
+          prelude: try Self.text("Tests/DocumentationTests/Preludes/\(prelude).swift"))
+        let hidden = try model.hidden(
+          of: try Self.text(path), blocks: blocks.filter { $0.prelude == prelude }.map(\.code)
         ) { try Self.text("\(Self.folder)/\($0).md") }
         #expect(hidden.isEmpty, "\(name) does not say what \(hidden) are")
       }
@@ -74,15 +74,17 @@ import Testing
     #expect(ArticleIndex.types(in: source) == ["One", "Two"])
   }
 
-  @Test func `types of examples that no reader sees are found`() throws {
-    let prelude = "struct Item {}\nstruct Unused {}"
-    func hidden(_ article: String) -> [String] {
-      ExampleModel.hiddenTypes(of: article, prelude: prelude, blocks: ["Item()"]) { _ in
-        "struct Item: Record"
-      }
+  @Test func `types and values of examples that no reader sees are found`() throws {
+    let item = "struct Item {\n  var id: Int\n}"
+    let model = ExampleModel(
+      prelude: "\(item)\n\nenum Unused {\n}\nstatic let now = 1\nstatic var store: Int {\n  2\n}\n")
+    func hidden(_ article: String, _ block: String = "print(Item.now, store, a.now)") -> [String] {
+      model.hidden(of: article, blocks: [block]) { _ in "\(item)\nlet store = open()" }
     }
-    #expect(hidden("text") == ["Item"])
-    #expect(hidden("struct Item: Record") == [])
+    #expect(hidden("text") == ["Item", "store"])
+    #expect(hidden("\(item) // a type\n  var store = 1") == [])
+    #expect(hidden("struct Item {\n  var key: Int\n}\nvar store = 1") == ["Item"])
     #expect(hidden("The examples use the model of <doc:Other#Model>.") == [])
+    #expect(hidden("text", "store + now") == ["now", "store"])
   }
 }

@@ -3,11 +3,16 @@ struct Photo: Record {
   var id = UUID()
   var title: String
   var image: Blob
+  var caption: String?
 
   static func recordDescription(for version: Int) -> RecordDescription {
     Field(primaryKey: true, name: "id", type: .uuid)
     Field(name: "title", type: .string, indexed: true)
     Field(name: "image", type: .binaryData, storage: .external())
+    Field(
+      name: "caption", type: .string,
+      storage: .external(threshold: 1024, compression: .zstd(level: 9), deduplicated: true),
+      optional: true)
   }
 }
 

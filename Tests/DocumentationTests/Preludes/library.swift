@@ -14,7 +14,7 @@ struct Author: Record, Identifiable {
 struct Book: Record, Identifiable {
   var id = UUID()
   var title: String
-  var year = 2026
+  var year: Int
   var author: Reference<Author>
   var tags: [Reference<Tag>] = []
 
@@ -42,4 +42,4 @@ static var store: PersistentStore {
   get throws { try PersistentStore(at: "library.cambium", model: model) }
 }
 static let author = Author(name: "Ursula K. Le Guin")
-static let book = Book(title: "The Dispossessed", author: author.reference)
+static let book = Book(title: "The Dispossessed", year: 1974, author: author.reference)

@@ -3,19 +3,22 @@ enum SchemaV1: VersionedSchema {
   static var versionIdentifier: Schema.Version { Schema.Version(1, 0, 0) }
   static var models: [any PersistentModel.Type] { [Trip.self, BucketListItem.self] }
 
-  struct Trip: PersistentModel, Identifiable {
+  struct Trip: DeclaredModel {
+    typealias BucketListItem = Reference<SchemaV1.BucketListItem>
+    typealias Transient = TransientProperty
     var id = UUID()
-    var name: String
-    // swift-format-ignore: AlwaysUseLowerCamelCase
-    var start_date: Date
-    var bucketList: [Reference<BucketListItem>] = []
+    var name = ""
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "name", type: .string)
-      Field(name: "start_date", type: .date)
-      Field(name: "bucketList", type: .references(to: BucketListItem.self))
-    }
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    @Attribute var start_date: Date
+
+    @Relationship(.cascade)
+    var bucketList: [BucketListItem]? = []
+
+    @Transient
+    var views: Int = 0
+
+    init() {}
   }
 
   struct BucketListItem: PersistentModel, Identifiable {

@@ -68,5 +68,3 @@ static let model = StoreModel(records: [Trip.self, BusinessTrip.self, PersonalTr
 static var store: PersistentStore {
   get throws { try PersistentStore(at: "trips.cambium", model: model) }
 }
-static let now = Date()
-static let trip = Trip(name: "Ulm", start: now)
