@@ -135,12 +135,21 @@ extension TreeMerge where Input: ~Copyable {
       let isLast = index == node.count
       if !isLast { node.copyKey(index, to: &childHigh) }
       if level == 1, index % Self.readAhead == 0 {
-        base.willNeed(index + 1..<min(index + 1 + Self.readAhead, node.childCount), of: node)
+        let end = min(index + 1 + Self.readAhead, node.childCount)
+        if mayOpen(upTo: end, of: node, high: high) { base.willNeed(index + 1..<end, of: node) }
       }
       try visit(
         node.child(index), level: level - 1, low: childLow, high: isLast ? high : childHigh)
       swap(&childLow, &childHigh)
     }
+  }
+
+  /// Whether one of the children before `end` that are left may have to be read: otherwise all are taken over.
+  private func mayOpen(
+    upTo end: Int, of node: borrowing Node, high: [UInt8]?
+  ) -> Bool {
+    if soughtCount > 0 || adoption != .all { return true }
+    return hasOperation(below: end == node.childCount ? high : node.key(end - 1))
   }
 
   /// Throws unless a node's keys are from `low` on and below `high`.
