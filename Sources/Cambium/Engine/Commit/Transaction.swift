@@ -23,6 +23,8 @@ final class Transaction {
   /// What the operations written last were for; nil where the next one has to say it.
   @exclusivity(unchecked) private var statedTree: TreeSlot?
   @exclusivity(unchecked) private var statedVersion: UInt32?
+  /// That of the tree that the last puts went into.
+  @exclusivity(unchecked) private var lastKey = LastKey()
   /// What the commit does with whole trees, behind what is changed in them. No savepoint takes it back, and
   /// nothing of it is read before.
   var treeWork = TreeWork()
@@ -117,7 +119,7 @@ extension Transaction {
       try spill.put(key, value, schemaVersion: schemaVersion, in: tree)
       return
     }
-    let isNew = try !contains(key, in: tree)
+    let isNew = try isNew(key, in: tree)
     state(tree)
     state(schemaVersion: schemaVersion)
     if isNew {
@@ -214,6 +216,15 @@ extension Transaction {
     return try base.base.tree(tree).entry(for: key) != nil
   }
 
+  /// Whether a put of `key` adds an entry.
+  @inline(__always)
+  private func isNew(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
+    let isBelow = try unsafe lastKey.isBelow(key, in: tree) { () throws(StoreError) in
+      try present.tree(tree).lastKey()
+    }
+    return isBelow ? true : try !contains(key, in: tree)
+  }
+
   /// Replaces the unstored values of an entry.
   func setUnstored(_ entry: UnstoredEntry, for key: RawSpan, in tree: TreeSlot) {
     unstored.set(entry, for: key, in: tree)
@@ -255,10 +266,15 @@ extension Transaction {
   ///
   /// - Throws: nothing, unless the transaction spills: then `.full`, `.io`, as `put` does.
   func tree(_ slot: TreeSlot) throws(StoreError) -> TransactionTree {
+    guard let spill else { return TransactionTree(present.tree(slot)) }
+    return try spill.tree(slot, over: present.tree(slot))
+  }
+
+  /// What it began with, and its changes as far as they were not spilled. Until the next change.
+  private var present: StoreState {
     var state = base
     state.fresh = editor.present
-    guard let spill else { return TransactionTree(state.tree(slot)) }
-    return try spill.tree(slot, over: state.tree(slot))
+    return state
   }
 }
 
@@ -295,9 +311,10 @@ extension Transaction {
     unsafe spilled = nil
     editor.rollBack(to: savepoint.overlay)
     operations.truncate(to: savepoint.operations)
-    // What was stated may have been taken back.
+    // What was stated may have been taken back, and removals of keys above the last one.
     unsafe statedTree = nil
     unsafe statedVersion = nil
+    unsafe lastKey = LastKey()
   }
 
   /// Says that nobody goes back to `savepoint` any more, nor to later ones: then less has to be kept.

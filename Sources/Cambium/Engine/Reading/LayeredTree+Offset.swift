@@ -1,4 +1,13 @@
 extension LayeredTree {
+  /// The last key; `nil` if there are no entries.
+  ///
+  /// - Complexity: O(log count).
+  /// - Throws: `.corrupt`, `.io`.
+  func lastKey() throws(StoreError) -> [UInt8]? {
+    var cursor = LayeredCursor(self)
+    return try cursor.last() ? cursor.key.array() : nil
+  }
+
   /// The key of the entry with `offset` entries before it.
   ///
   /// A key is not behind that entry if no more than `offset` entries are below it; so the last change
