@@ -19,7 +19,7 @@ final class Engine: @unchecked Sendable {
   let medium: any FileSystem
   let options: EngineOptions
   let names: TreeNames
-  let runNumbers = RunNumbers()
+  private let spillSupport: SpillSupport
   let snapshotAges = SnapshotAges()
   let reserve: Reserve
   /// What opening found.
@@ -112,6 +112,7 @@ final class Engine: @unchecked Sendable {
     log = recovered.log
     makeSalt = recovered.makeSalt
     appender = recovered.appender
+    spillSupport = SpillSupport(segmentNumbers: recovered.appender.numbers)
     reserve = recovered.reserve
     working = recovered.state
     firstSequence = recovered.state.sequence
@@ -126,6 +127,15 @@ final class Engine: @unchecked Sendable {
     writerLeft = ThreadCondition(lock)
     progressed = ThreadCondition(lock)
     background = BackgroundSignals(lock)
+  }
+}
+
+extension Engine {
+  /// What a transaction spills with. With the lock.
+  var spilling: SpillSupport {
+    var support = spillSupport
+    support.writesBehind = background.areRunning
+    return support
   }
 }
 

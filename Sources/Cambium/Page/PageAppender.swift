@@ -2,7 +2,7 @@
 ///
 /// There is one append position: the end of the highest segment. Nothing that was appended can be
 /// read before `publish` made it durable; after that the next pages follow after the footer, as often
-/// as one likes.
+/// as one likes. Another appender may write to other segments meanwhile; `takeOver` makes these part of this one.
 ///
 /// After a failed system call the appender is of no more use, and says so (`.poisoned`): the caller
 /// deletes its unpublished pages, and starts again with its `successor`, in a new segment.
@@ -29,9 +29,21 @@ final class PageAppender {
     let file: any File
     /// The first block that is not published.
     var firstBlock: UInt32
+    /// The first block that cannot be read yet.
+    var firstUnreadable: UInt32
     /// The block after the last one written or waiting in the buffer.
     var endBlock: UInt32
     var isSynced: Bool
+
+    /// A segment from whose block `end` on pages are appended.
+    init(_ number: UInt32, _ file: any File, end: UInt32) {
+      self.number = number
+      self.file = file
+      firstBlock = end
+      firstUnreadable = end
+      endBlock = end
+      isSynced = true
+    }
   }
 
   private let medium: any FileSystem
@@ -39,8 +51,8 @@ final class PageAppender {
   private let output: Output
   private let lifetime: Lifetime
   private var segmentBlocks: Int
-  /// Of the next segment.
-  private(set) var nextNumber: UInt64
+  /// Those of the segments to come.
+  let numbers: SegmentNumbers
   /// The segments that got pages since the last publication, and before them, or alone, the one that
   /// continues.
   private var open: [Open] = []
@@ -69,10 +81,21 @@ final class PageAppender {
   ///   - number: The first segment to make, above all that there are. One that has the number already
   ///     is not replaced: appending then throws `.io(.fileExists, …)`.
   ///   - segmentBlocks: The size a segment may reach, in blocks. It grows with the store: see `publish`.
-  init(
+  convenience init(
     to medium: any FileSystem, of identity: StoreIdentity, from number: UInt32, output: Output,
     lifetime: Lifetime = .permanent, segmentBlocks: Int = Layout.usualSegmentBlocks,
     bufferSize: Int = 1 << 20
+  ) {
+    self.init(
+      to: medium, of: identity, SegmentNumbers(from: number), output: output, lifetime: lifetime,
+      segmentBlocks: segmentBlocks, bufferSize: bufferSize)
+  }
+
+  /// - Parameter numbers: Those of the segments to make, which other appenders may share.
+  init(
+    to medium: any FileSystem, of identity: StoreIdentity, _ numbers: SegmentNumbers,
+    output: Output, lifetime: Lifetime = .permanent,
+    segmentBlocks: Int = Layout.usualSegmentBlocks, bufferSize: Int = 1 << 20
   ) {
     precondition(segmentBlocks > 2 * Layout.pageBlocksMax, "a segment has room for any footer")
     precondition(
@@ -83,7 +106,7 @@ final class PageAppender {
     self.output = output
     self.lifetime = lifetime
     self.segmentBlocks = min(segmentBlocks, Layout.segmentBlocksMax)
-    nextNumber = UInt64(number)
+    self.numbers = numbers
     self.bufferSize = bufferSize
   }
 
@@ -110,9 +133,8 @@ final class PageAppender {
   /// Another appender, which abandons the unpublished pages of this one and begins in a new segment.
   func successor() -> PageAppender {
     let successor = PageAppender(
-      to: medium, of: identity, from: 0, output: output, lifetime: lifetime,
+      to: medium, of: identity, numbers, output: output, lifetime: lifetime,
       segmentBlocks: segmentBlocks, bufferSize: bufferSize)
-    successor.nextNumber = nextNumber
     successor.logUse = logUse
     return successor
   }
@@ -129,14 +151,16 @@ final class PageAppender {
   /// - Precondition: No footer after that one is true, or may be on the disk.
   func giveBack() {
     isBroken = true
-    for number in begun {
-      let name = FileName.pages(number)
-      try? medium.unlink(name, at: .segmentUnlink)
-      try? medium.unlink(name.temporary, at: .segmentUnlink)
-    }
+    for number in begun { unlink(number) }
     begun.removeAll()
     guard let settled else { return }
     try? settled.file.cut(to: Int(settled.endBlock) * Layout.blockSize, at: .segmentCutTruncate)
+  }
+
+  private func unlink(_ number: UInt32) {
+    let name = FileName.pages(number)
+    try? medium.unlink(name, at: .segmentUnlink)
+    try? medium.unlink(name.temporary, at: .segmentUnlink)
   }
 
   /// The blocks that were appended since the last publication, segment by segment.
@@ -145,15 +169,20 @@ final class PageAppender {
       .map { AppendedBlocks(number: $0.number, blocks: $0.firstBlock..<$0.endBlock) }
   }
 
+  /// Those of `extents` without what was taken over.
+  var ownExtents: [AppendedBlocks] {
+    open.filter { $0.firstUnreadable < $0.endBlock }
+      .map { AppendedBlocks(number: $0.number, blocks: $0.firstUnreadable..<$0.endBlock) }
+  }
+
   /// Where the next page goes, if there is room for it in that segment; nil before there is a segment.
   var end: PagePosition? {
     open.last.map { PagePosition(segment: $0.number, block: $0.endBlock) }
   }
 
-  /// True if `position` was appended since the last publication, and so cannot be read yet.
+  /// True if `position` was appended here since the last publication, and so cannot be read yet.
   func wrote(_ position: PagePosition) -> Bool {
-    guard let first = open.first else { return false }
-    return position >= PagePosition(segment: first.number, block: first.firstBlock)
+    open.contains { $0.number == position.segment && $0.firstUnreadable <= position.block }
   }
 
   /// Appends a page that `fill` writes, once the code that reads it has accepted it. `fill` returns how many bytes it
@@ -221,11 +250,9 @@ final class PageAppender {
   }
 
   /// Writes out the buffer, and returns all that was appended, to be read by the files it is in.
-  ///
-  /// - Precondition: The segments are temporary.
   func readable() throws(StoreError) -> SegmentTable {
-    precondition(lifetime == .temporary, "published pages are read when they are published")
     try writeOut()
+    try finishWriting()
     var entries: [SegmentTable.Entry] = []
     for segment in open {
       let readable = try PageSegment(
@@ -233,6 +260,35 @@ final class PageAppender {
       entries.append(.init(segment: readable, endBlock: segment.endBlock))
     }
     return SegmentTable(entries)
+  }
+
+  /// Takes over the segments that another appender began, up to where `written` has their ends: the next footer publishes
+  /// them. The next pages go to the end of the highest segment of both, so that they can refer to all before them.
+  ///
+  /// - Parameter other: It cannot be used afterwards.
+  /// - Throws: `.limitExceeded`, `.full`, `.io`, `.poisoned`.
+  func takeOver(_ other: PageAppender, upTo written: SegmentTable) throws(StoreError) {
+    try writeOut()
+    let last = open.last?.number ?? 0
+    var left = other.begun
+    other.begun.removeAll()
+    for var segment in other.open {
+      guard let entry = written.entry(segment.number), entry.endBlock > segment.firstBlock else {
+        continue
+      }
+      left.removeAll { $0 == segment.number }
+      begun.append(segment.number)
+      segment.endBlock = entry.endBlock
+      segment.firstUnreadable = entry.endBlock
+      open.append(segment)
+    }
+    open.sort { $0.number < $1.number }
+    // Begun by a write that failed.
+    for number in left { unlink(number) }
+    // Where a write failed, nobody knows what is there.
+    let mustBegin = other.isBroken && open.last?.number != last
+    other.isBroken = true
+    if mustBegin { try begin() }
   }
 
   /// Writes out the buffer and forces all of it to the disk.
@@ -359,7 +415,10 @@ extension PageAppender {
   private func keepLast() {
     replaced = ReplacedPages()
     open.removeFirst(max(0, open.count - 1))
-    if !open.isEmpty { open[0].firstBlock = open[0].endBlock }
+    if !open.isEmpty {
+      open[0].firstBlock = open[0].endBlock
+      open[0].firstUnreadable = open[0].endBlock
+    }
   }
 
   private func goOn(behind reference: FooterReference) throws(StoreError) {
@@ -370,19 +429,16 @@ extension PageAppender {
     guard try file.size(at: .segmentOpen) == Int(end) * Layout.blockSize else { return }
     let header = try PageSegment.header(of: file, number: number, expected: identity, in: medium)
     guard header.features.access == .writing else { return }
-    open = [Open(number: number, file: file, firstBlock: end, endBlock: end, isSynced: true)]
+    open = [Open(number, file, end: end)]
     settle()
   }
 
   /// Makes the next segment. It gets its name once its header is on the disk, so a file with a
   /// segment's name always has one.
   private func begin() throws(StoreError) {
-    guard let number = UInt32(exactly: nextNumber) else {
-      throw .limitExceeded(.segmentNumber, found: Int(clamping: nextNumber))
-    }
-    isBroken = true
     // Whatever comes of it, this number is not tried again.
-    nextNumber += 1
+    let number = try numbers.take()
+    isBroken = true
     if lifetime == .temporary { return try beginTemporary(number) }
     begun.append(number)
     let name = FileName.pages(number)
@@ -394,7 +450,7 @@ extension PageAppender {
     try medium.rename(name.temporary, to: name, at: .segmentRename)
     try medium.syncDirectory(at: .segmentDirectorySync)
     isBroken = false
-    open.append(Open(number: number, file: file, firstBlock: 1, endBlock: 1, isSynced: true))
+    open.append(Open(number, file, end: 1))
   }
 
   /// Makes a segment without a name. No other process will open it, so it has no header.
@@ -404,6 +460,6 @@ extension PageAppender {
       name, output == .direct ? .createDirect : .create, at: .runCreate)
     try medium.unlink(name, at: .runUnlink)
     isBroken = false
-    open.append(Open(number: number, file: file, firstBlock: 1, endBlock: 1, isSynced: true))
+    open.append(Open(number, file, end: 1))
   }
 }

@@ -9,6 +9,9 @@ struct LeafSeams {
   /// The leaves of the base that were looked into since the last subtree was adopted. None: what comes
   /// next was next to it before.
   var visitedLeaves = 0
+  /// Whether another tree of the merge begins, so that its first leaf was no neighbor of the last one. True until a
+  /// subtree is adopted.
+  var beginsTree = false
 
   /// Takes notice of a version that a leaf has, or had.
   @inline(__always)
@@ -22,9 +25,9 @@ struct LeafSeams {
 extension TreeBuilder {
   /// Whether the first leaf of a subtree has to be joined with the leaf or the entries before it.
   func mustJoin(_ reference: PageReference, level: Int) throws(StoreError) -> Bool {
-    guard let base, seams.visitedLeaves > 0 else { return false }
+    guard let base, seams.visitedLeaves > 0 || seams.beginsTree else { return false }
     // Where nothing is open after a leaf was looked into, nothing is left of it.
-    guard seams.isMixed || levels[0].isEmpty else { return false }
+    guard seams.isMixed || seams.beginsTree || levels[0].isEmpty else { return false }
     let first = try base.leaf(of: reference, level: level, by: { _ in 0 })
     if !levels[0].isEmpty {
       guard first.lowestVersion == schemaVersion else { return false }
@@ -39,7 +42,7 @@ extension TreeBuilder {
 
   /// Whether entries of `version`, which are to come, have a leaf before them that must be taken back.
   func isThinLeafBefore(_ version: UInt32) throws(StoreError) -> Bool {
-    guard seams.visitedLeaves > (seams.isMixed ? 0 : 1),
+    guard seams.beginsTree || seams.visitedLeaves > (seams.isMixed ? 0 : 1),
       let last = try lastAdoptedLeaf(), last.lowestVersion == version
     else { return false }
     return try isThin(last)

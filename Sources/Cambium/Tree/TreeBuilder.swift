@@ -128,6 +128,10 @@ extension TreeBuilder {
     if levels[0].isEmpty { leafSeparator = separator }
   }
 
+  /// Begins another tree of the base. Its first leaf was no neighbor of the last leaf so far: both may have the same
+  /// version and little in them.
+  mutating func beginTree() { seams.beginsTree = true }
+
   /// Closes what is open up to `level`, so that the subtree at `reference` can follow.
   ///
   /// - Returns: false if a node would be left under half full, or a leaf with little in it would get
@@ -158,6 +162,7 @@ extension TreeBuilder {
     try append(reference, separator: separator, to: level + 1)
     leafSeparator = next ?? []
     seams.visitedLeaves = 0
+    seams.beginsTree = false
   }
 
   /// The same for a leaf that is written anew whether it is adopted with other values or its entries come
@@ -329,6 +334,9 @@ extension TreeBuilder {
 // MARK: The end
 
 extension TreeBuilder {
+  /// The last key that was added; `nil` if none was, or something else came after it.
+  var lastKey: [UInt8]? { levels[0].isEmpty ? nil : levels[0].keyBytes(levels[0].count - 1) }
+
   /// Closes all levels.
   ///
   /// - Returns: the root, nil for a tree without entries. Its pages may still wait in the appender.

@@ -32,6 +32,7 @@ struct TreeMerge<Input: SortedInput & ~Copyable>: ~Copyable {
   ///   - adoption: What may be taken over as it is.
   ///   - range: Where that holds; elsewhere everything may be. It is told how far the merge came.
   ///   - tag: What the nodes say of their tree.
+  ///   - following: Trees that come after `root`, ascending; `base` reads them too.
   /// - Returns: the new root, nil if no entry is left. Its pages may still wait in the appender.
   /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`. Nothing is
   ///   published, so nothing is lost.
@@ -39,14 +40,17 @@ struct TreeMerge<Input: SortedInput & ~Copyable>: ~Copyable {
     _ input: consuming Input, into root: TreeRoot?, of base: PageReader?,
     transform: TreeTransform = .none, adoption: Adoption = .all,
     within range: MergeRange? = nil, sizes: NodeSizes = .standard, tag: TreeTag = .none,
-    appendingTo appender: PageAppender
+    followedBy following: [FollowingTree] = [], appendingTo appender: PageAppender
   ) throws(StoreError) -> TreeRoot? {
-    precondition(root == nil || base != nil, "a tree is read by its reader")
+    precondition(
+      (root == nil && following.isEmpty) || base != nil, "a tree is read by its reader")
     var merge = TreeMerge(
       base: base, input: input, transform: transform, adoption: adoption,
       range: range, builder: TreeBuilder(appendingTo: appender, base: base, sizes: sizes, tag: tag))
     merge.inputHasOperation = try merge.input.advance()
-    if let root {
+    if !following.isEmpty {
+      try merge.visit(root, followedBy: following)
+    } else if let root {
       try merge.visit(root.reference, level: Int(root.level), low: [], high: nil)
     } else {
       try merge.putOperations(below: nil)
@@ -76,6 +80,35 @@ struct TreeMerge<Input: SortedInput & ~Copyable>: ~Copyable {
 // MARK: The base
 
 extension TreeMerge where Input: ~Copyable {
+  /// Merges several trees, one after the other.
+  private mutating func visit(
+    _ root: TreeRoot?, followedBy following: [FollowingTree]
+  ) throws(StoreError) {
+    if let root {
+      try visitBelow(root, low: [], high: following.first?.separator)
+    } else {
+      try putOperations(below: following.first?.separator)
+    }
+    for (index, tree) in following.enumerated() {
+      let isLast = index == following.count - 1
+      builder.beginTree()
+      try visitBelow(
+        tree.root, low: tree.separator, high: isLast ? nil : following[index + 1].separator)
+    }
+  }
+
+  /// Merges a tree that does not stay one of its own: its root may have so little in it that it is no node of a
+  /// larger tree, and is not taken over.
+  private mutating func visitBelow(
+    _ root: TreeRoot, low: [UInt8], high: [UInt8]?
+  ) throws(StoreError) {
+    if root.level == 0 {
+      try mergeLeaf(root.reference, low: low, high: high)
+    } else {
+      try visitChildren(of: root.reference, level: Int(root.level), low: low, high: high)
+    }
+  }
+
   /// Merges the subtree at `reference`, whose keys are from `low` on and below `high`.
   ///
   /// The level falls with each call, which bounds the depth whatever the bytes say.

@@ -101,6 +101,12 @@
   @inline(__always)
   func tag(_ place: Place) -> UInt16 { EntryBytes.tag(entry(place)) }
 
+  /// The keys that came first and last; `nil` if there are no entries.
+  var ends: (first: [UInt8], last: [UInt8])? {
+    guard let first = places.first, let last = places.last else { return nil }
+    return (key(first).array(), key(last).array())
+  }
+
   /// The chunk's bytes from an entry's beginning on.
   @_lifetime(borrow self)
   @inline(__always)

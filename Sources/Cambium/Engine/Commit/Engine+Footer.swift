@@ -54,6 +54,7 @@ extension Engine {
     let base = working.base
     let sequence = working.sequence + 1
     let present = transaction.treeWork.keepsPresent ? try foldPresent() : nil
+    try transaction.spill?.giveLoads(to: appender)
     let layers = transaction.layers
     var work = transaction.treeWork
     if upgrades != nil { work.add(upgrades, of: layers.slots) }

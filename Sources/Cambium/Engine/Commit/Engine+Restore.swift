@@ -26,6 +26,7 @@ extension Engine {
       try body(transaction)
       transaction.treeWork.keeping.append(.dropFrom(version: version))
       let sequence = working.sequence + 1
+      try transaction.spill?.giveLoads(to: appender)
       let fold = Fold(
         transaction.layers, transaction.treeWork, into: base, covering: sequence, names: names,
         sizes: options.nodeSizes, appendingTo: appender)
@@ -79,7 +80,9 @@ extension Engine {
     let state = StoreState(
       sequence: working.sequence, base: base, frozen: nil,
       fresh: Overlay(OverlayArena(capacity: options.foldThreshold)))
+    lock.lock()
+    defer { lock.unlock() }
     return Transaction(
-      on: state, names: names, operations: FrameBuffer(), options: options, runNumbers: runNumbers)
+      on: state, names: names, operations: FrameBuffer(), options: options, spilling: spilling)
   }
 }

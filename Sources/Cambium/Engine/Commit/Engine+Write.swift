@@ -42,7 +42,7 @@ extension Engine {
     let operations = spareOperations ?? FrameBuffer()
     spareOperations = nil
     return Transaction(
-      on: working, names: names, operations: operations, options: options, runNumbers: runNumbers)
+      on: working, names: names, operations: operations, options: options, spilling: spilling)
   }
 
   /// Ends a transaction that is not to be, and the writer's turn.

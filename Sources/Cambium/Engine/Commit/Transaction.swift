@@ -11,7 +11,7 @@ final class Transaction {
   private let names: TreeNames
   private let editor: OverlayEditor
   private let options: EngineOptions
-  private let runNumbers: RunNumbers
+  private let support: SpillSupport
   @exclusivity(unchecked) private var buffer: FrameBuffer
   @exclusivity(unchecked) private var spilled: Spill?
   /// How many savepoints were made before that and may be gone back to.
@@ -36,13 +36,13 @@ final class Transaction {
 
   init(
     on base: StoreState, names: TreeNames, operations: FrameBuffer, options: EngineOptions,
-    runNumbers: RunNumbers
+    spilling support: SpillSupport
   ) {
     self.base = base
     unstored = base.unstored
     self.names = names
     self.options = options
-    self.runNumbers = runNumbers
+    self.support = support
     unsafe buffer = operations
     editor = OverlayEditor(over: base.fresh)
     bytesBefore = base.fresh.byteCount
@@ -58,7 +58,7 @@ final class Transaction {
 
   /// Takes all changes back. Then the transaction is over.
   func abort() {
-    unsafe spilled = nil
+    dropSpill()
     editor.abort()
   }
 
@@ -98,8 +98,13 @@ extension Transaction {
     let used = editor.present.byteCount - bytesBefore + operations.payloadCount
     let budget = options.transactionBudget
     unsafe spilled = Spill(
-      in: RunPlace(of: base.base, runNumbers, options),
-      capacity: max(budget - used, budget / 4), runsMax: options.runsMax)
+      in: RunPlace(of: base.base, support, options), over: present,
+      names: names, capacity: max(budget - used, budget / 4), runsMax: options.runsMax)
+  }
+
+  private func dropSpill() {
+    unsafe spilled?.loads.giveBack()
+    unsafe spilled = nil
   }
 }
 
@@ -267,7 +272,7 @@ extension Transaction {
   /// - Throws: nothing, unless the transaction spills: then `.full`, `.io`, as `put` does.
   func tree(_ slot: TreeSlot) throws(StoreError) -> TransactionTree {
     guard let spill else { return TransactionTree(present.tree(slot)) }
-    return try spill.tree(slot, over: present.tree(slot))
+    return try spill.tree(slot)
   }
 
   /// What it began with, and its changes as far as they were not spilled. Until the next change.
@@ -308,7 +313,7 @@ extension Transaction {
       spill?.rollBack(to: moment)
       return
     }
-    unsafe spilled = nil
+    dropSpill()
     editor.rollBack(to: savepoint.overlay)
     operations.truncate(to: savepoint.operations)
     // What was stated may have been taken back, and removals of keys above the last one.

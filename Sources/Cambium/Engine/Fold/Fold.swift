@@ -83,7 +83,7 @@ extension Fold {
     for change in work.keeping { footer.apply(change, to: present.reference) }
     let publishing = FooterPublishing(base: base.file, present: present, appender: appender)
     let published = try publishing.publish(footer)
-    try published.file.warm(published.appended)
+    try warm(published)
     return published
   }
 }
@@ -100,14 +100,15 @@ extension Footer {
   }
 }
 
-extension PageFile {
+extension Fold {
   /// Brings pages that went past the page cache into it, and verifies them: they are mostly newer
   /// versions of pages in use. Without it the first reads after a fold wait for the disk one by one, which
-  /// took ten times as long for commits of random keys; and writers verify what this thread can.
+  /// took ten times as long for commits of random keys; and writers verify what this thread can. Loaded pages are in
+  /// nobody's use yet, and are verified by those who read them first.
   ///
   /// - Throws: `.corrupt`, `.io`: what is on the medium is not what was written.
-  fileprivate func warm(_ appended: [AppendedBlocks]) throws(StoreError) {
-    guard readAhead(appended) else { return }
-    for extent in appended { try pages.verify(extent) }
+  private func warm(_ published: Published) throws(StoreError) {
+    guard published.file.readAhead(published.appended) else { return }
+    for extent in published.merged { try published.file.pages.verify(extent) }
   }
 }

@@ -32,29 +32,30 @@ struct FoldLayers {
       transform: transform, sizes: sizes, tag: tag, appendingTo: appender)
   }
 
-  /// Merges a spilled transaction, in one pass over runs, overlay and base.
+  /// Merges a spilled transaction, in one pass over runs, overlay, base and loaded trees.
   private func merge(
     _ spill: Spill, _ slot: TreeSlot, into tree: Tree,
     _ transform: TreeTransform, sizes: NodeSizes, tag: TreeTag, appendingTo appender: PageAppender
   ) throws(StoreError) -> TreeRoot? {
-    // Mostly there is nothing to be merged but these and the tree.
+    // Often there is nothing to be merged but these and the tree.
     if overlay[slot].isEmpty, let puts = spill.takeOnlyPuts(slot) {
       return try TreeMerge.run(
         puts, into: tree.root, of: tree.pages, transform: transform, sizes: sizes,
         tag: tag, appendingTo: appender)
     }
-    var (inputs, hidesBase) = spill.takeInputs(slot)
+    var (inputs, loaded, hidesBase) = spill.takeInputs(slot)
     // What is below a layer that hides its base does not count.
     if !hidesBase {
       let changes = overlay[slot]
-      if inputs.isEmpty || !changes.isEmpty { inputs.append(.overlay(OverlayRunInput(changes))) }
+      if !changes.isEmpty { inputs.append(.overlay(OverlayRunInput(changes))) }
       hidesBase = changes.hidesBase
     }
     if hidesBase, let root = tree.root { appender.replaced.insert(root) }
-    if inputs.isEmpty { return nil }
+    let pages = loaded.isEmpty ? tree.pages : try spill.loads.pages(over: tree.pages)
     return try TreeMerge.run(
       RunMerge(newestFirst: inputs, largeValues: try spill.largeValuePages()),
-      into: hidesBase ? nil : tree.root, of: tree.pages, transform: transform, sizes: sizes,
+      into: hidesBase ? nil : tree.root,
+      of: pages, transform: transform, sizes: sizes, tag: tag, followedBy: loaded.following,
       appendingTo: appender)
   }
 }

@@ -1,10 +1,12 @@
 /// What a footer published, which is not true yet.
 struct PublishedFooter {
   let file: PageFile
-  /// Page segments that the footer no longer names.
+  /// Page segments that the footer does not name: of the base, or new ones in which nothing is left.
   let released: [UInt32]
   /// The pages that came with it.
   let appended: [AppendedBlocks]
+  /// Those of them that were not loaded.
+  let merged: [AppendedBlocks]
 }
 
 /// The way of new trees to a footer on the medium: what was appended is synced, segments are counted, and the
@@ -27,12 +29,13 @@ struct FooterPublishing {
     footer.previous = base.reference
     footer.logUse = appender.logUse
     footer.epoch = base.footer.epoch
-    footer.nextSegment = UInt32(clamping: appender.nextNumber)
+    footer.nextSegment = UInt32(clamping: appender.numbers.upcoming)
     footer.segments = try segments(of: footer)
-    let appended = appender.extents
+    let (appended, merged) = (appender.extents, appender.ownExtents)
     let reference = try appender.publish(footer)
     let file = try PageFile(after: base, reference, footer)
-    return PublishedFooter(file: file, released: released(by: file), appended: appended)
+    return PublishedFooter(
+      file: file, released: released(by: file, of: appended), appended: appended, merged: merged)
   }
 
   /// The segment table: of each segment how far it goes and what is live in it. Page segments without
@@ -121,9 +124,11 @@ struct FooterPublishing {
     return try? base.pages.liveBytes(of: replaced.trees)
   }
 
-  /// The page segments that only states before `file` need.
-  private func released(by file: PageFile) -> [UInt32] {
-    base.segmentNumbers.subtracting(file.segmentNumbers).sortedRarely()
+  /// The page segments that only states before `file` need, and those of `appended` that none does: what was loaded may
+  /// have been replaced by the same commit.
+  private func released(by file: PageFile, of appended: [AppendedBlocks]) -> [UInt32] {
+    base.segmentNumbers.union(appended.map(\.number)).subtracting(file.segmentNumbers)
+      .sortedRarely()
   }
 }
 

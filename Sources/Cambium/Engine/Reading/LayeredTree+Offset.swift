@@ -8,6 +8,22 @@ extension LayeredTree {
     return try cursor.last() ? cursor.key.array() : nil
   }
 
+  /// The last key of any layer, also if a newer layer removes it; `nil` if no layer has entries.
+  ///
+  /// - Complexity: O(log count).
+  /// - Throws: `.corrupt`, `.io`.
+  func lastKeyOfLayers() throws(StoreError) -> [UInt8]? {
+    var cursor = Cursor(base)
+    var last = try cursor.last() ? cursor.key.array() : nil
+    for overlay in overlays {
+      var changes = OverlayCursor(overlay)
+      guard changes.last() else { continue }
+      if let other = last, other.rawSpan.compare(changes.key) >= 0 { continue }
+      last = changes.key.array()
+    }
+    return last
+  }
+
   /// The key of the entry with `offset` entries before it.
   ///
   /// A key is not behind that entry if no more than `offset` entries are below it; so the last change
@@ -48,7 +64,8 @@ extension LayeredTree {
 }
 
 extension Tree {
-  fileprivate func key(atOffset offset: Int) throws(StoreError) -> [UInt8]? {
+  /// The key of the entry with `offset` entries before it.
+  func key(atOffset offset: Int) throws(StoreError) -> [UInt8]? {
     var cursor = Cursor(self)
     guard try cursor.seek(toOffset: offset) else { return nil }
     return cursor.key.array()

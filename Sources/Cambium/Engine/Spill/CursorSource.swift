@@ -90,6 +90,75 @@ final class RunSource: CursorSource {
   }
 }
 
+/// The trees that were loaded: a cursor in one of them, and in the next when it comes to an end.
+final class LoadedSource: CursorSource {
+  private let trees: [LoadedTree]
+  @exclusivity(unchecked) private var index = 0
+  @exclusivity(unchecked) private var cursor: Cursor
+
+  /// - Parameter loaded: Not empty.
+  init(_ loaded: LoadedTrees) {
+    trees = loaded.trees
+    unsafe cursor = Cursor(trees[0].tree)
+  }
+
+  private func note(_ isOn: Bool) {
+    isOnEntry = isOn
+    if isOn { unsafe standing.assign(cursorKey) }
+  }
+
+  private var cursorKey: RawSpan {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(cursor.key, borrowing: self) }
+  }
+
+  private func go(to index: Int) {
+    if unsafe index == self.index { return }
+    unsafe self.index = index
+    unsafe cursor = Cursor(trees[index].tree)
+  }
+
+  override var schemaVersion: UInt32 { unsafe cursor.entry.schemaVersion }
+
+  override func first() throws(StoreError) {
+    go(to: 0)
+    note(try unsafe cursor.first())
+  }
+
+  override func last() throws(StoreError) {
+    go(to: trees.count - 1)
+    note(try unsafe cursor.last())
+  }
+
+  override func seek(to key: RawSpan) throws(StoreError) {
+    go(to: LoadedTrees.index(for: key, in: trees) ?? 0)
+    if try unsafe cursor.seek(to: key) { return note(true) }
+    note(try stepToNextTree())
+  }
+
+  override func next() throws(StoreError) {
+    if try unsafe cursor.next() { return note(true) }
+    note(try stepToNextTree())
+  }
+
+  override func previous() throws(StoreError) {
+    if try unsafe cursor.previous() { return note(true) }
+    guard unsafe index > 0 else { return note(false) }
+    unsafe go(to: index - 1)
+    note(try unsafe cursor.last())
+  }
+
+  private func stepToNextTree() throws(StoreError) -> Bool {
+    guard unsafe index + 1 < trees.count else { return false }
+    unsafe go(to: index + 1)
+    return try unsafe cursor.first()
+  }
+
+  override func appendValue(to value: inout [UInt8]) throws(StoreError) {
+    try unsafe trees[index].tree.append(cursor.entry, to: &value)
+  }
+}
+
 /// What the transaction began with, and its first changes.
 final class BelowSource: CursorSource {
   @exclusivity(unchecked) private var cursor: LayeredCursor

@@ -8,6 +8,7 @@ struct Run: Sendable {
   /// How often what is in it was merged. Runs of one level are of about one size.
   let level: Int
   let filter: RunFilter
+  let lastKey: [UInt8]
 }
 
 /// Tells for most keys that a run does not have that it does not, without reading its pages.

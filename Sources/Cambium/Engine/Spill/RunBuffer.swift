@@ -27,6 +27,11 @@ final class RunBuffer {
   /// Whether a value is in pages of its own.
   var hasLargePuts: Bool { unsafe containsLargePuts }
   var isEmpty: Bool { unsafe entries.places.isEmpty }
+  /// Whether each key is above the one put before it.
+  var isAscending: Bool { unsafe entries.isAscending }
+
+  /// The keys that were put first and last; `nil` if none was.
+  var ends: (first: [UInt8], last: [UInt8])? { unsafe entries.ends }
 
   /// Adds a put. False if there are so many schema versions that no more can be told apart.
   @inline(__always)

@@ -21,7 +21,7 @@ struct RunMerge: SortedInput {
   private var isLarge = false
 
   /// - Parameters:
-  ///   - inputs: Newest first, at least one; none was moved yet.
+  ///   - inputs: Newest first; none was moved yet.
   ///   - largeValues: Where those of large puts are read, for whoever asks for values.
   init(newestFirst inputs: [SpillInput], largeValues: PageReader?) {
     self.inputs = inputs
@@ -39,10 +39,7 @@ struct RunMerge: SortedInput {
   /// Moves to the next operation, and leaves large values where they are.
   @inline(__always)
   mutating func advanceStored() throws(StoreError) -> Bool {
-    if !hasBegun {
-      try begin()
-      return isActive[losers[0]]
-    }
+    if !hasBegun { return try begin() }
     var winner = losers[0]
     if !isActive[winner] { return false }
     if inputs.count == 1 {
@@ -66,10 +63,13 @@ struct RunMerge: SortedInput {
     return input.key.equals(lastKey.rawSpan)
   }
 
-  private mutating func begin() throws(StoreError) {
+  /// Moves all inputs to their first operations. False if there is none.
+  private mutating func begin() throws(StoreError) -> Bool {
     hasBegun = true
+    if inputs.isEmpty { return false }
     for index in inputs.indices { try step(index) }
     for index in inputs.indices.reversed() { play(index) }
+    return isActive[losers[0]]
   }
 
   @inline(__always)

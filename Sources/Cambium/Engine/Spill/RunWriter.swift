@@ -2,7 +2,15 @@
 struct RunWriter: ~Copyable {
   private let appender: PageAppender
   private let place: RunPlace
-  private var roots: [(tree: TreeSlot, root: TreeRoot, level: Int, filter: RunFilter)] = []
+  private var roots: [Root] = []
+
+  private struct Root {
+    let tree: TreeSlot
+    let root: TreeRoot
+    let level: Int
+    let filter: RunFilter
+    let lastKey: [UInt8]
+  }
 
   init(in place: RunPlace) {
     self.place = place
@@ -33,9 +41,9 @@ struct RunWriter: ~Copyable {
         try Self.append(input, to: &builder)
       }
     }
-    guard let root = try builder.finish() else { return }
+    guard let lastKey = builder.lastKey, let root = try builder.finish() else { return }
     let fitted = RunFilter(filter.fitted(to: Int(root.reference.count)))
-    roots.append((tree, root, level, fitted))
+    roots.append(Root(tree: tree, root: root, level: level, filter: fitted, lastKey: lastKey))
   }
 
   private static func append(
@@ -49,16 +57,17 @@ struct RunWriter: ~Copyable {
     let pages = place.reader(of: try appender.readable())
     return roots.map { root in
       let tree = Tree(pages: pages, root: root.root)
-      return (root.tree, Run(tree: tree, level: root.level, filter: root.filter))
+      let run = Run(tree: tree, level: root.level, filter: root.filter, lastKey: root.lastKey)
+      return (root.tree, run)
     }
   }
 }
 
-/// Where runs are put, and how they are read.
+/// Where runs and loaded trees are put, and how they are read.
 struct RunPlace {
   private let medium: any FileSystem
   private let identity: StoreIdentity
-  private let numbers: RunNumbers
+  private let support: SpillSupport
   private let segmentBlocks: Int
   let sizes: NodeSizes
   /// How many words a run's filter has at most: an eighth of the transaction's budget.
@@ -66,10 +75,10 @@ struct RunPlace {
   /// For all runs of a transaction: lookups read pages one by one.
   private let cache = PageCache(capacity: 4 << 20)
 
-  init(of base: Base, _ numbers: RunNumbers, _ options: EngineOptions) {
+  init(of base: Base, _ support: SpillSupport, _ options: EngineOptions) {
     medium = base.file.pages.medium
     identity = base.file.pages.identity
-    self.numbers = numbers
+    self.support = support
     segmentBlocks = options.segmentBlocks
     sizes = options.nodeSizes
     filterWords = options.transactionBudget / 8 / MemoryLayout<UInt64>.size
@@ -77,8 +86,25 @@ struct RunPlace {
 
   func appender() -> PageAppender {
     PageAppender(
-      to: medium, of: identity, from: numbers.take(), output: .direct, lifetime: .temporary,
+      to: medium, of: identity, from: support.runNumbers.take(), output: .direct,
+      lifetime: .temporary,
       segmentBlocks: segmentBlocks)
+  }
+
+  /// An appender to segments that stay, if the transaction is committed. Its user ends its writing behind.
+  func loadAppender() -> PageAppender {
+    let appender = PageAppender(
+      to: medium, of: identity, support.segmentNumbers, output: .direct,
+      segmentBlocks: segmentBlocks)
+    if support.writesBehind { appender.beginWritingBehind(isShared: { false }) }
+    return appender
+  }
+
+  /// Opens a segment of loaded trees.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func open(_ number: UInt32, blocks: UInt32, mapped: Bool) throws(StoreError) -> PageSegment {
+    try PageSegment(opening: number, blocks: blocks, of: identity, in: medium, mapped: mapped)
   }
 
   func reader(of segments: SegmentTable) -> PageReader {

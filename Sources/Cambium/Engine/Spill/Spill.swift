@@ -3,11 +3,15 @@
 ///     buffer    of a tree: puts in the order they came, or       in memory, without lookups
 ///     overlay   changes that were made since it was read       in memory
 ///     runs      what was before, sorted                        in temporary segments
+///     loaded    entries that came after the last key, sorted   in segments of the store
 ///     …         the transaction's first changes, in its editor; what it began with
 ///
 /// Puts go blindly to a tree's buffer. When the tree is read, they go over to an overlay of the spill's own, and
 /// so do further changes of it; other trees, like those of indexes that nobody looks into, stay blind. When all
 /// of that is full it becomes a run for each tree, and of many runs one is made.
+///
+/// Keys that ascended, the first of them after the last key of the tree, become no run. They are written as the commit would
+/// have them, once: as a loaded tree, which the commit links after the tree as it was.
 ///
 /// A removal looks first whether the key is there. After a failure everything throws it again, until the
 /// transaction goes back to a savepoint before.
@@ -18,13 +22,18 @@ final class Spill {
   struct TreeRuns {
     /// Oldest first. Their levels never rise.
     var runs: [Run] = []
-    /// Whether what lies below the runs does not count.
+    /// Below all runs, of which no older one has a key among theirs.
+    var loaded = LoadedTrees()
+    /// Whether what lies below the runs and loaded trees does not count.
     var hidesOlder = false
   }
 
   typealias Runs = [TreeSlot: TreeRuns]
 
   private let place: RunPlace
+  /// All that was there when the transaction became too large.
+  private let below: StoreState
+  let loads: Loads
   /// The bytes that buffers and overlay may take.
   private let capacity: Int
   private let runsMax: Int
@@ -37,12 +46,19 @@ final class Spill {
   @exclusivity(unchecked) private var bufferSize = 0
   @exclusivity(unchecked) private var editor: OverlayEditor?
   @exclusivity(unchecked) private var largeValues: LargeValues
+  /// Of the changes in the overlay.
+  @exclusivity(unchecked) private var order = PutOrder()
   @exclusivity(unchecked) private var savepoints: [Savepoint] = []
   /// What made it unusable.
   @exclusivity(unchecked) private var failure: StoreError?
 
-  init(in place: RunPlace, capacity: Int, runsMax: Int) {
+  /// - Parameter below: What it can read until the transaction is over.
+  init(
+    in place: RunPlace, over below: StoreState, names: TreeNames, capacity: Int, runsMax: Int
+  ) {
     self.place = place
+    self.below = below
+    loads = Loads(in: place, names: names)
     self.capacity = capacity
     pool = ChunkPool(keepingUpTo: capacity / ChunkPool.chunkSize + 1)
     self.runsMax = max(2, runsMax)
@@ -117,6 +133,7 @@ extension Spill {
   ) throws(StoreError) {
     try makeRoom(for: value.byteCount < RunValue.largeLength ? value : RawSpan())
     if buffer(of: tree) == nil {
+      unsafe order.note(key, in: tree)
       changing().put(blindly: key, value, schemaVersion: schemaVersion, in: tree)
     } else if value.byteCount < RunValue.largeLength {
       try append(.put, key, value, schemaVersion: schemaVersion, in: tree)
@@ -221,7 +238,7 @@ extension Spill {
     if size > 0, size + value.byteCount > capacity { try spill() }
   }
 
-  /// Makes runs of all that is in memory.
+  /// Makes runs of all that is in memory, or loaded trees.
   private func spill() throws(StoreError) {
     try wholly { () throws(StoreError) in
       try spillBuffers()
@@ -236,6 +253,7 @@ extension Spill {
     if buffers.isEmpty { return }
     var writer = RunWriter(in: place)
     for (tree, buffer) in buffers {
+      if try load(buffer, into: tree) { continue }
       let input = SpillInput.buffer(BufferInput(buffer.takeSorted()))
       try unsafe writer.write(
         RunMerge(newestFirst: [input], largeValues: nil), of: tree, level: 0,
@@ -257,20 +275,28 @@ extension Spill {
     guard let editor = unsafe editor else { return }
     for savepoint in unsafe savepoints where savepoint.editor === editor {
       if let overlay = savepoint.overlay {
-        savepoint.runs = try runs(of: overlay, above: savepoint.runs)
+        savepoint.runs = try runs(of: overlay, above: savepoint.runs, loading: false)
       }
       savepoint.forgetOverlay()
     }
-    unsafe runs = try runs(of: editor.present, above: runs)
+    unsafe runs = try runs(of: editor.present, above: runs, loading: true)
     unsafe self.editor = nil
+    unsafe order.removeAll()
   }
 
-  private func runs(of overlay: Overlay, above runs: Runs) throws(StoreError) -> Runs {
+  /// - Parameter isLoading: False if the changes are part of others, which may be loaded.
+  private func runs(
+    of overlay: Overlay, above runs: Runs, loading isLoading: Bool
+  ) throws(StoreError) -> Runs {
     var runs = runs
     var writer = RunWriter(in: place)
     for tree in overlay.trees {
       let changes = overlay[tree]
       if changes.hidesBase { runs[tree] = TreeRuns(hidesOlder: true) }
+      if isLoading, let loaded = try load(changes, of: overlay, over: runs[tree]) {
+        runs[tree, default: TreeRuns()].loaded.append(loaded)
+        continue
+      }
       let input = SpillInput.overlay(OverlayRunInput(changes))
       try unsafe writer.write(
         RunMerge(newestFirst: [input], largeValues: nil), of: tree, level: 0,
@@ -310,16 +336,69 @@ extension Spill.TreeRuns {
   }
 }
 
+// MARK: - Loading
+
+extension Spill {
+  /// Makes a loaded tree of a tree's puts, if all come after its last key, in order.
+  ///
+  /// - Returns: whether it did. Then the buffer is empty.
+  private func load(_ buffer: RunBuffer, into tree: TreeSlot) throws(StoreError) -> Bool {
+    guard buffer.isAscending, !buffer.hasLargePuts, buffer.byteCount >= loads.sizeMin,
+      let ends = buffer.ends,
+      let separator = try unsafe separator(before: ends.first, in: tree, over: runs[tree])
+    else { return false }
+    let loaded = try loads.write(
+      buffer.takeSorted(), after: separator, upTo: ends.last, of: tree)
+    if let loaded { unsafe runs[tree, default: TreeRuns()].loaded.append(loaded) }
+    return true
+  }
+
+  /// Makes a loaded tree of changes that all come after the last key of their tree.
+  ///
+  /// - Returns: nil if they do not, or are few, or mostly did not come in order.
+  private func load(
+    _ changes: OverlayTree, of overlay: Overlay, over runs: TreeRuns?
+  ) throws(StoreError) -> LoadedTree? {
+    let size = overlay.byteCount / max(1, overlay.entryCount) * changes.entryCount
+    var cursor = OverlayCursor(changes)
+    guard unsafe order.isAscending(changes.tree), size >= loads.sizeMin, cursor.first() else {
+      return nil
+    }
+    let first = cursor.key.array()
+    guard let separator = try separator(before: first, in: changes.tree, over: runs),
+      cursor.last()
+    else { return nil }
+    // Nothing older has the keys of removals.
+    return try loads.write(
+      OverlayInput(changes), after: separator, upTo: cursor.key.array(), of: changes.tree)
+  }
+
+  /// A key above all keys of a tree and not above `key`, which is to come after them; nil if it does not.
+  private func separator(
+    before key: [UInt8], in tree: TreeSlot, over runs: TreeRuns?
+  ) throws(StoreError) -> [UInt8]? {
+    var last = runs?.loaded.trees.last?.lastKey
+    // What was removed counts too: the removal is merged into what has the key.
+    if last == nil, runs?.hidesOlder != true { last = try below.tree(tree).lastKeyOfLayers() }
+    for run in runs?.runs ?? [] {
+      if let other = last, other.rawSpan.compare(run.lastKey.rawSpan) >= 0 { continue }
+      last = run.lastKey
+    }
+    guard let last else { return [] }
+    guard last.rawSpan.compare(key.rawSpan) < 0 else { return nil }
+    return Separator.shortest(between: last.rawSpan, and: key.rawSpan)
+  }
+}
+
 // MARK: - Reading
 
 extension Spill {
-  /// A tree with all that was done to it, over `below`. Until the next change.
+  /// A tree with all that was done to it, over what was below. Until the next change.
   ///
   /// - Throws: `.full`, `.io`, from then on always: what is in the buffer may have to become a run.
-  func tree(
-    _ slot: TreeSlot, over below: LayeredTree
-  ) throws(StoreError) -> TransactionTree {
+  func tree(_ slot: TreeSlot) throws(StoreError) -> TransactionTree {
     try emptyBuffer(of: slot)
+    let below = below.tree(slot)
     let runs = unsafe self.runs[slot] ?? TreeRuns()
     let editor = unsafe self.editor
     let changes = editor?.present[slot]
@@ -327,6 +406,7 @@ extension Spill {
     let nothing = LayeredTree(overlays: [], over: Tree(pages: below.base.pages, root: nil))
     return TransactionTree(
       changes: changes, of: editor, runs: hidesRuns ? [] : runs.runs.reversed(),
+      loaded: hidesRuns ? LoadedTrees() : runs.loaded,
       below: hidesRuns || runs.hidesOlder ? nothing : below,
       largeValues: try wholly { () throws(StoreError) in try unsafe largeValues.pages() })
   }
@@ -341,6 +421,7 @@ extension Spill {
     unsafe bufferSize -= buffer.byteCount
     let editor = changing()
     buffer.repeatPuts { key, value, schemaVersion in
+      unsafe order.note(key, in: tree)
       editor.put(blindly: key, value, schemaVersion: schemaVersion, in: tree)
     }
   }
@@ -387,6 +468,7 @@ extension Spill {
     }
     unsafe failure = nil
     dropBuffers()
+    unsafe order.removeAll()
     unsafe runs = savepoint.runs
     unsafe editor = savepoint.editor
     if let moment = savepoint.moment { savepoint.editor?.rollBack(to: moment) }
@@ -414,8 +496,10 @@ extension Spill {
 
   /// All that was done to a tree, newest first. What was in a buffer is only there, then.
   ///
-  /// - Returns: also whether it hides what lies below.
-  func takeInputs(_ tree: TreeSlot) -> (inputs: [SpillInput], hidesOlder: Bool) {
+  /// - Returns: also the trees that were loaded, and whether all hide what lies below.
+  func takeInputs(
+    _ tree: TreeSlot
+  ) -> (inputs: [SpillInput], loaded: LoadedTrees, hidesOlder: Bool) {
     var inputs: [SpillInput] = []
     if let buffer = unsafe buffers.removeValue(forKey: tree), !buffer.isEmpty {
       inputs.append(.buffer(BufferInput(buffer.takeSorted())))
@@ -423,11 +507,11 @@ extension Spill {
     unsafe foundBuffers.removeAll(keepingCapacity: true)
     if let changes = unsafe editor?.present[tree], !changes.isEmpty {
       inputs.append(.overlay(OverlayRunInput(changes)))
-      if changes.hidesBase { return (inputs, true) }
+      if changes.hidesBase { return (inputs, LoadedTrees(), true) }
     }
     let runs = unsafe self.runs[tree] ?? TreeRuns()
     inputs += runs.runs.reversed().map { .run(RunInput($0)) }
-    return (inputs, runs.hidesOlder)
+    return (inputs, runs.loaded, runs.hidesOlder)
   }
 
   /// The puts into a tree, if nothing else was done to it, and no value is in pages of its own; nil otherwise. They are
@@ -439,6 +523,13 @@ extension Spill {
     unsafe buffers[tree] = nil
     unsafe foundBuffers.removeAll(keepingCapacity: true)
     return buffer.takeSorted()
+  }
+
+  /// Hands the segments of loaded trees to the appender of the commit, before it appends anything.
+  ///
+  /// - Throws: `.limitExceeded`, `.full`, `.io`.
+  func giveLoads(to appender: PageAppender) throws(StoreError) {
+    try loads.give(unsafe runs.values.flatMap(\.loaded.trees), to: appender)
   }
 
   /// Where values of large puts are read.

@@ -2,6 +2,7 @@
 ///
 ///     changes   in the overlay of a spilled transaction, if there is one
 ///     runs      of a spilled transaction
+///     loaded    by a spilled transaction: all keys come after those below
 ///     below     everything else; all there is where nothing was spilled
 struct TransactionTree {
   private let changes: OverlayTree?
@@ -9,28 +10,33 @@ struct TransactionTree {
   private let editor: OverlayEditor?
   /// Newest first.
   private let runs: [Run]
+  private let loaded: LoadedTrees
   private let below: LayeredTree
   private let largeValues: PageReader?
 
   /// A tree of a transaction that spilled nothing.
   init(_ tree: LayeredTree) {
-    self.init(changes: nil, of: nil, runs: [], below: tree, largeValues: nil)
+    self.init(
+      changes: nil, of: nil, runs: [], loaded: LoadedTrees(), below: tree, largeValues: nil)
   }
 
   /// - Parameter below: Without anything where changes or runs hide it.
   init(
-    changes: OverlayTree?, of editor: OverlayEditor?, runs: [Run], below: LayeredTree,
-    largeValues: PageReader?
+    changes: OverlayTree?, of editor: OverlayEditor?, runs: [Run], loaded: LoadedTrees,
+    below: LayeredTree, largeValues: PageReader?
   ) {
     self.changes = changes
     self.editor = editor
     self.runs = runs
+    self.loaded = loaded
     self.below = below
     self.largeValues = largeValues
   }
 
-  /// Whether nothing lies over `below`.
-  private var isPlain: Bool { runs.isEmpty && changes?.isEmpty ?? true }
+  /// Whether nothing lies over `below`, nor after it.
+  private var isPlain: Bool { isAppended && loaded.isEmpty }
+  /// Whether nothing but loaded trees was added to `below`: these come after it, and change nothing in it.
+  private var isAppended: Bool { runs.isEmpty && changes?.isEmpty ?? true }
 
   /// All of the tree; nil where the transaction has spilled changes of it.
   var whole: LayeredTree? { isPlain ? below : nil }
@@ -53,6 +59,7 @@ extension TransactionTree {
       case .put: return true
       }
     }
+    if try loaded.entry(for: key) != nil { return true }
     return try below.contains(key)
   }
 
@@ -78,6 +85,11 @@ extension TransactionTree {
         return true
       }
     }
+    if let (tree, entry) = try loaded.entry(for: key) {
+      value.removeAll(keepingCapacity: true)
+      try tree.append(entry, to: &value)
+      return true
+    }
     return try below.copyValue(for: key, to: &value)
   }
 
@@ -101,16 +113,16 @@ extension TransactionTree {
       if case .nothing = try run.answer(for: key) { continue }
       return true
     }
-    return false
+    return try loaded.entry(for: key) != nil
   }
 
   /// The number of entries.
   ///
   /// - Complexity: Constant time; O(count) where the transaction spilled changes of the tree, as nobody looked
-  ///   then whether keys were new.
+  ///   then whether keys were new. Loaded trees cost next to nothing.
   /// - Throws: `.corrupt`, `.io`.
   func count() throws(StoreError) -> Int {
-    if isPlain { return below.count }
+    if isAppended { return below.count + loaded.count }
     let cursor = cursor()
     var count = 0
     var isOn = try cursor.first()
@@ -126,7 +138,7 @@ extension TransactionTree {
   /// - Complexity: O(log count); O(count) where the transaction spilled changes of the tree.
   /// - Throws: `.corrupt`, `.io`.
   func rank(of key: RawSpan) throws(StoreError) -> Int {
-    if isPlain { return try below.rank(of: key) }
+    if isAppended { return try below.rank(of: key) + loaded.rank(of: key) }
     let cursor = cursor()
     var rank = 0
     var isOn = try cursor.first()
@@ -137,14 +149,16 @@ extension TransactionTree {
     return rank
   }
 
-  /// The number of entries without what the transaction spilled. Constant time.
-  var estimatedCount: Int { below.count }
+  /// The number of entries without what the transaction spilled, except loaded trees. Constant time.
+  var estimatedCount: Int { below.count + loaded.count }
 
-  /// About the number of entries from `low` on and below `high`, without what the transaction spilled.
+  /// About the number of entries from `low` on and below `high`, without what the transaction spilled, except
+  /// loaded trees.
   ///
   /// - Complexity: O(log count).
   func estimatedCount(from low: RawSpan, upTo high: RawSpan) throws(StoreError) -> Int {
-    try below.estimatedCount(from: low, upTo: high)
+    let added = try loaded.isEmpty ? 0 : loaded.rank(of: high) - loaded.rank(of: low)
+    return try below.estimatedCount(from: low, upTo: high) + max(0, added)
   }
 
   /// Moves a cursor of this tree to the entry with `offset` entries before it. False if there is none.
@@ -153,11 +167,14 @@ extension TransactionTree {
   func seek(
     _ cursor: TransactionCursor, toOffset offset: Int
   ) throws(StoreError) -> Bool {
-    if isPlain {
-      guard let key = try below.key(atOffset: offset) else { return false }
+    guard offset >= 0 else { return false }
+    if isAppended {
+      let isBelow = offset < below.count
+      let key =
+        isBelow ? try below.key(atOffset: offset) : try loaded.key(atOffset: offset - below.count)
+      guard let key else { return false }
       return try cursor.seek(to: key.rawSpan)
     }
-    guard offset >= 0 else { return false }
     var isOn = try cursor.first()
     var left = offset
     while isOn, left > 0 {
@@ -174,6 +191,7 @@ extension TransactionTree {
       sources.append(ChangesSource(changes, of: editor))
     }
     for run in runs { sources.append(RunSource(run, largeValues: largeValues)) }
+    if !loaded.isEmpty { sources.append(LoadedSource(loaded)) }
     sources.append(BelowSource(below))
     return TransactionCursor(newestFirst: sources)
   }

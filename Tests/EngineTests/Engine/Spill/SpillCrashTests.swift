@@ -18,6 +18,18 @@ import Testing
       "spilled: \(findings.count.grouped) crash images, \(findings.violations.count) violations")
   }
 
+  @Test func `a crash before any call of a load leaves the old state or the new`() {
+    var findings = Findings()
+    for seed in 1...UInt64(scaled(12, debug: 2)) {
+      var sweep = CrashSweep(scenario: .loaded(seed: seed))
+      sweep.stride = scaled(1, debug: 13)
+      findings.add(sweep.run())
+    }
+    for violation in findings.violations.prefix(5) { Issue.record("\(violation)") }
+    print(
+      "loaded: \(findings.count.grouped) crash images, \(findings.violations.count) violations")
+  }
+
   @Test func `a crash before any call leaves whole trees as they were, or as they were to be`() {
     var findings = Findings()
     for seed in 1...UInt64(scaled(12, debug: 2)) {
@@ -39,8 +51,13 @@ import Testing
 
   @Test func `a call that fails takes nothing that was promised, and leaves no half transaction`() {
     var count = 0
-    for seed in 1...UInt64(scaled(4, debug: 1)) {
-      let scenario = seed % 4 == 3 ? Scenario.wholeTrees(seed: seed) : .spilled(seed: seed)
+    for seed in 1...UInt64(scaled(6, debug: 2)) {
+      let scenario =
+        switch seed % 4 {
+        case 2: Scenario.loaded(seed: seed)
+        case 3: Scenario.wholeTrees(seed: seed)
+        default: Scenario.spilled(seed: seed)
+        }
       let whole = ScenarioRun(scenario)
       do { try whole.run() } catch { Issue.record("\(seed): \(error)") }
       for (number, call) in whole.medium.calls.enumerated() where number % scaled(3, debug: 61) == 0

@@ -26,13 +26,23 @@ struct SpillHistory {
   private let reading: Int
   private var stamp = 0
   private(set) var spilled = 0
+  /// The transactions that loaded trees.
+  private(set) var loading = 0
+  private let isAscending: Bool
+  /// Keys are below it.
+  private let keyCount: Int
 
-  init(seed: UInt64) throws {
+  /// - Parameter isAscending: Whether many keys are put in order, after all others.
+  init(seed: UInt64, isAscending: Bool = false) throws {
     random = SplitMix64(seed: seed)
-    let budget = [150, 400, 1_000][Int(random.next() % 3)]
+    self.isAscending = isAscending
+    keyCount = isAscending ? 400 : 60
+    let budgets = isAscending ? [1_500, 4_000, 10_000] : [150, 400, 1_000]
+    let budget = budgets[Int(random.next() % 3)]
     engine = try SimulatedEngine.open(medium, options: .spilling(budget: budget))
     lengths = [[0, 5, 40], [0, 60, 300], [10, 700, 5_000]][Int(random.next() % 3)]
-    reading = [1, 4, 25, 400][Int(random.next() % 4)]
+    let readings = isAscending ? [10, 50, 400] : [1, 4, 25, 400]
+    reading = readings[Int(random.next() % UInt64(readings.count))]
   }
 
   mutating func run(transactions: Int, steps: Int) throws {
@@ -51,6 +61,7 @@ struct SpillHistory {
   private mutating func transaction(steps: Int) throws {
     let before = content
     let isAborted = random.next() % 5 == 0
+    if random.next() % 2 == 0 { engine.freezeIfPossible() }
     var run = self
     do {
       try engine.write(.durable) { transaction in
@@ -62,14 +73,32 @@ struct SpillHistory {
       self = run
       content = before
     }
+    try checkNoSegmentIsLeft()
+  }
+
+  /// Fails if there is a segment of pages that neither the state names nor the appender writes to.
+  private func checkNoSegmentIsLeft() throws {
+    if engine.fold != nil { return }
+    let named = engine.working.base.file.segmentNumbers
+    for name in medium.names {
+      guard case .pages(let number) = name.kind else { continue }
+      try agree(
+        named.contains(number) || engine.appender.end?.segment == number, "\(name) is left")
+    }
   }
 
   private mutating func perform(
     steps: Int, _ transaction: Transaction
   ) throws {
     var savepoints: [(Transaction.Savepoint, Content)] = []
+    let segments = medium.callCount(at: .segmentCreate)
+    if isAscending, random.next() % 2 == 0 { transaction.expectMany() }
     for _ in 0..<steps {
       stamp += 1
+      if isAscending, random.next() % 8 == 0 {
+        try putInOrder(transaction)
+        continue
+      }
       switch random.next() % 100 {
       case 0..<5: savepoints.append((try transaction.savepoint(), content))
       case 5..<8:
@@ -87,11 +116,30 @@ struct SpillHistory {
       if random.next() % UInt64(reading) == 0 { try verify(transaction) }
     }
     if transaction.spill != nil { spilled += 1 }
+    if medium.callCount(at: .segmentCreate) > segments { loading += 1 }
     try verify(transaction)
+    if random.next() % 4 == 0 { try fold() }
+  }
+
+  /// Ends a fold during the transaction, mostly in a segment after those that were loaded.
+  private mutating func fold() throws {
+    if random.next() % 2 == 0, engine.fold == nil { engine.abandonAppended() }
+    while try engine.stepFold() {}
+  }
+
+  /// Puts many keys after the last of a tree.
+  private mutating func putInOrder(_ transaction: Transaction) throws {
+    let tree = tree()
+    var next = (content.trees[tree].keys.max() ?? -1) + 1 + Int(random.next() % 3)
+    let length = length()
+    for _ in 0..<20 + random.next() % 80 where next < keyCount {
+      try change(.put(tree: tree, key: next, length: length), transaction)
+      next += 1 + Int(random.next() % 2)
+    }
   }
 
   private mutating func tree() -> Int { [0, 1, 1, 1, 2][Int(random.next() % 5)] }
-  private mutating func key() -> Int { Int(random.next() % 60) }
+  private mutating func key() -> Int { Int(random.next() % UInt64(keyCount)) }
 
   private mutating func put() -> Change {
     .put(tree: tree(), key: key(), length: Int(random.next() % UInt64(length() + 1)))
@@ -138,7 +186,7 @@ extension SpillHistory {
       let count = try tree.count()
       try agree(count == expected.count, "\(count), not \(expected.count)")
       var value: Bytes = []
-      for key in 0..<60 {
+      for key in 0..<keyCount {
         let isFound = try tree.copyValue(for: Content.key(key).rawSpan, to: &value)
         try agree(isFound == (expected[key] != nil), "\(key) in \(number) is there: \(isFound)")
         if isFound { try agree(value == expected[key], "\(key) in \(number) is \(value)") }
@@ -146,6 +194,15 @@ extension SpillHistory {
         try agree(isThere == isFound, "\(key) in \(number) is contained: \(isThere)")
       }
       try verify(tree.cursor(), expected)
+      let sought = key()
+      let rank = try tree.rank(of: Content.key(sought).rawSpan)
+      try agree(rank == expected.keys.count { $0 < sought }, "\(rank) keys are before \(sought)")
+      let cursor = tree.cursor()
+      let isThere = try tree.seek(cursor, toOffset: rank)
+      let found = expected.keys.filter { $0 >= sought }.min()
+      try agree(isThere == (found != nil), "an entry has \(rank) before it: \(isThere)")
+      guard let found else { continue }
+      try agree(cursor.key.array() == Content.key(found), "\(found) is not at \(rank)")
     }
   }
 

@@ -20,6 +20,39 @@ extension Scenario {
     return scenario
   }
 
+  /// Transactions that load trees, among others that do not.
+  static func loaded(seed: UInt64) -> Scenario {
+    var random = SplitMix64(seed: seed)
+    var scenario = Scenario(name: "loaded", seed: seed)
+    scenario.options = .spilling(budget: [3_600, 5_000][Int(random.next() % 2)])
+    var next = 0
+    func ascending(_ count: Int) -> [Change] {
+      defer { next += count }
+      return (next..<next + count).map { .put(tree: 1, key: $0, length: 20 + $0 % 50) }
+    }
+    scenario.steps = [.open, .commit(changes(2, &random), .durable)]
+    for _ in 0..<2 {
+      scenario.steps.append(.commit(changes(2, &random), .relaxed))
+      if random.next() % 2 == 0 { scenario.steps.append(.freeze) }
+      if random.next() % 2 == 0 { scenario.steps.append(.step(1)) }
+      // What was undone is put again.
+      let undone = ascending(60)
+      next -= random.next() % 2 == 0 ? 60 : 0
+      if random.next() % 2 == 0 {
+        scenario.steps.append(
+          .savepoint(
+            ascending(80), undone: undone, then: ascending(60) + changes(3, &random), .durable))
+      } else {
+        scenario.steps.append(
+          .commit(ascending(90) + changes(3, &random) + ascending(60), .durable))
+      }
+    }
+    scenario.steps.append(.abort(ascending(120), .durable))
+    scenario.steps.append(.commit(ascending(3), .durable))
+    scenario.steps += random.next() % 2 == 0 ? [.kill, .open] : [.close, .open]
+    return scenario
+  }
+
   /// Commits that copy and move whole trees and keep what was before, among others that do not.
   static func wholeTrees(seed: UInt64) -> Scenario {
     var random = SplitMix64(seed: seed)

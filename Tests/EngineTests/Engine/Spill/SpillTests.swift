@@ -14,6 +14,17 @@ struct SpillTests {
     }
   }
 
+  @Test func `agrees with a dictionary where many keys come in order`() {
+    var loading = 0
+    replaying(0..<UInt64(scaled(300, debug: 30))) { seed in
+      var history = try SpillHistory(seed: seed, isAscending: true)
+      try history.run(transactions: 4, steps: 60)
+      try agree(history.medium.names.allSatisfy { !$0.isTemporary }, "\(history.medium.names)")
+      loading += history.loading
+    }
+    #expect(loading > 10)
+  }
+
   @Test func `needs no memory for savepoints that are released`() throws {
     let engine = try SimulatedEngine.open(SimulatedFileSystem(), options: EngineOptions())
     let slot = try engine.names.slot(of: "t")
