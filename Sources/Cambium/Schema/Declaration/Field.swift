@@ -38,8 +38,8 @@ public struct Field: Sendable {
   ///     element is kept of a former list.
   ///   - userInfo: Annotations of the program's own, such as `["unit": "kg"]`. They are kept in the schema, where `store.schema`
   ///     and `cambium schema` show them, are in no fingerprint, and may change without a new version of the model.
-  ///   - derived: How the store computes the values; nil if the program gives them.
-  ///   - generated: How the store gives a value to a record that has none; nil if the program gives all values.
+  ///   - derivation: How the store computes the values; nil if the program gives them.
+  ///   - generation: How the store gives a value to a record that has none; nil if the program gives all values.
   public init(
     primaryKey: Bool = false, name: String, type: FieldType, storage: FieldStorage = .inline,
     optional: Bool = false, property: String? = nil, unique: Bool = false, indexed: Bool = false,
