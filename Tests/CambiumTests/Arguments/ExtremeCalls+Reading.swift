@@ -30,6 +30,17 @@ enum ExtremeCalls {
     Extremes.attempt { _ = try store.results(of: query, sectionedBy: \.name) }
   }
 
+  private static let names = Photo.select(\.name).union(Photo.where(\.id > 1).select(\.name))
+
+  private static func ask<Row, Columns>(_ extremes: Extremes, _ union: UnionQuery<Row, Columns>) {
+    for query in [union, union.distinct()] {
+      Extremes.attempt { _ = try extremes.store.fetch(query) }
+      Extremes.attempt { _ = try extremes.store.first(query) }
+      Extremes.attempt { _ = try extremes.store.count(query) }
+      Extremes.attempt { _ = try extremes.store.explain(query, running: true) }
+    }
+  }
+
   static let reading: [String: @Sendable (Extremes) throws -> Void] = [
     "Query.init(where:sortedBy:limit:offset:after:)": { extremes in
       for query in queries() { ask(extremes, query) }
@@ -73,6 +84,17 @@ enum ExtremeCalls {
         let query = Query<Photo>(sortedBy: .ascending(\.name)).numbered().limit(.max)
           .offset(number)
         Extremes.attempt { _ = try extremes.store.fetch(query) }
+      }
+    },
+    "UnionQuery.limit(_:)": { extremes in
+      for number in Extremes.integers { ask(extremes, names.limit(number)) }
+    },
+    "UnionQuery.offset(_:)": { extremes in
+      for number in Extremes.integers { ask(extremes, names.limit(.max).offset(number)) }
+    },
+    "UnionCursor.next(_:)": { extremes in
+      for number in Extremes.integers {
+        Extremes.attempt { _ = try extremes.store.cursor(names).next(number) }
       }
     },
     "QueryTree.init(of:where:sortedBy:limit:offset:after:)": { extremes in
