@@ -178,12 +178,11 @@ extension Chinook.Questions {
 
 extension Chinook.Questions {
   @Test func `C24, customers and employees in one list`() throws {
-    let people = try store.read { snapshot in
-      try snapshot.select(\.name, from: Query<Customer>()).map { (name: $0, kind: "customer") }
-        + snapshot.select(\.name, from: Query<Employee>()).map { (name: $0, kind: "employee") }
-    }
-    let sorted = people.sorted { $0.name < $1.name }
-    try compare("C24", sorted.map { row($0.name, $0.kind) })
+    let people = try store.fetch(
+      Customer.select(\.name) { _ in FieldConstant("customer") }
+        .union(Employee.select(\.name) { _ in FieldConstant("employee") })
+        .sorted(by: .ascending { $0.0 }))
+    try compare("C24", people.map { row($0.0, $0.1) })
   }
 
   @Test func `C25, the ten artists with the most tracks`() throws {
