@@ -129,14 +129,24 @@ public struct RandomRecords: Sendable {
   ) throws -> RecordShortage.Reason? {
     do throws(StoreError) {
       try transaction.save(record)
-    } catch .uniqueConflict(_, let constraint, _) {
-      return .uniqueValue(constraint: constraint)
-    } catch .invalidValue(let owner, let field?, let reason)
-      where written?.isDerived(field, of: owner) ?? false
-    {
-      return .derivedValue(field: "\(owner).\(field)", reason: reason)
+    } catch {
+      guard let reason = reason(of: error) else { throw error }
+      return reason
     }
     return nil
+  }
+
+  /// Why another record than this one could be written, if the error is of that kind.
+  private func reason(of error: StoreError) -> RecordShortage.Reason? {
+    switch error {
+    case .uniqueConflict(_, let constraint, _):
+      return .uniqueValue(constraint: constraint)
+    case .invalidValue(let owner, let field?, let reason):
+      guard written?.isDerived(field, of: owner) ?? false else { return nil }
+      return .derivedValue(field: "\(owner).\(field)", reason: reason)
+    default:
+      return nil
+    }
   }
 }
 

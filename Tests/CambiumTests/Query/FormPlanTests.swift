@@ -58,8 +58,8 @@ import Testing
     static func recordDescription(for version: Int) -> RecordDescription {
       RecordName("Parcel")
       Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "city", type: .string)
-      Field(name: "size", type: .integer, indexed: true)
+      Field(name: "city", type: .string, indexed: version == 1)
+      Field(name: "size", type: .integer, indexed: version > 1)
       Field(name: "owner", type: .string, optional: true, indexed: true)
       Field(name: "serial", type: .integer, unique: true)
       Index("size", "city", named: "sizeCity")
@@ -93,7 +93,7 @@ import Testing
     let store = try Self.store(Self.parcels())
     for (query, index) in [
       (Parcel.where(\.city == "rare 20"), "index city in one range"),
-      (Parcel.where(\.city == "common" && \.size == 3), "index sizeCity in one range"),
+      (Parcel.where(\.city == "rare 20" && \.size == 6), "index sizeCity in one range"),
       (Parcel.where(\.owner == "owner"), "index owner in one range"),
       (Parcel.where(\.serial == -7), "index serial in one range"),
       (Parcel.where(\.city == "nowhere").limit(2).offset(1), "index city in one range"),
@@ -189,15 +189,16 @@ import Testing
     let city = try #require(record.indexes.first { $0.layout.schema.name == "city" })
     // Those of five of the first records in the city, and of two of the last.
     let lost: Set<Int> = [2, 3, 5, 8, 13, 2_990, 2_991]
+    let layout = record.layout
     try store.write { transaction in
       let trees = transaction.writer.trees
       var entries: [Bytes] = []
       let cursor = try TreeAccess.transaction(trees).cursor(in: city.slot)
       while try cursor.advance() {
         let key = try city.layout.primaryKey(
-          key: cursor.key, value: try cursor.value(), layout: record.layout)
-        var reader = KeyReader(key, layout: record.layout)
-        guard case .integer(let id) = try reader.value(record.layout.key.columns[0]),
+          key: cursor.key, value: try cursor.value(), layout: layout)
+        var reader = KeyReader(key, layout: layout)
+        guard case .integer(let id) = try reader.value(layout.key.columns[0]),
           lost.contains(Int(id))
         else { continue }
         entries.append(cursor.key.array())

@@ -1,6 +1,7 @@
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Changes entries of trees to others than were written.
 struct TreeDamage {

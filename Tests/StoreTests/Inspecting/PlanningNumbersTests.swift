@@ -57,7 +57,9 @@ import Testing
     fault.apply(to: &footer)
     let reference = try engine.appender.publish(footer)
     let file = try PageFile(after: base, reference, footer)
-    try engine.makeTrue(PublishedFooter(file: file, released: [], appended: [])) { $0.move(to: $1) }
+    try engine.makeTrue(PublishedFooter(file: file, released: [], appended: [], merged: [])) {
+      $0.move(to: $1)
+    }
     engine.giveFoldTurn()
     try store.close()
   }

@@ -261,7 +261,7 @@ import Testing
           RemovedRecord("Order") { _ in
             Field(primaryKey: true, name: "id", type: .integer)
             Field(name: "sum", type: .integer, derived: .sum(of: "lines", value: expression))
-            inverse("lines", of: "order", in: "Line")
+            inverse("lines", of: "order", in: "Line", .cascade)
           },
           RemovedRecord("Line") { _ in
             Field(primaryKey: true, name: "id", type: .integer)

@@ -135,7 +135,9 @@ import Testing
     #expect(footer.hasLikelyLiveBytes)
     let reference = try engine.appender.publish(footer)
     let file = try PageFile(after: base, reference, footer)
-    try engine.makeTrue(PublishedFooter(file: file, released: [], appended: [])) { $0.move(to: $1) }
+    try engine.makeTrue(PublishedFooter(file: file, released: [], appended: [], merged: [])) {
+      $0.move(to: $1)
+    }
     engine.giveFoldTurn()
     #expect(try !engine.working.base.file.liveBytesFaults().isEmpty)
   }

@@ -59,13 +59,13 @@ import Testing
     try file.sync(at: .test)
     var engine = try SimulatedEngine.open(medium)
     #expect(!medium.names.contains(.pages(9)))
-    #expect(engine.appender.nextNumber == 10)
+    #expect(engine.appender.numbers.upcoming == 10)
     try engine.put([1], [1])
     try engine.foldEverything()
     #expect(engine.working.base.file.footer.nextSegment == 10)
     try engine.close()
     engine = try SimulatedEngine.open(medium)
-    #expect(engine.appender.nextNumber == 10)
+    #expect(engine.appender.numbers.upcoming == 10)
     try engine.close()
   }
 
