@@ -232,7 +232,7 @@ import Testing
       let number = try #require(UInt32(file.suffix(10)))
       try world.change(file) { bytes in
         for block in 1..<bytes.count / Layout.blockSize {
-          let kind = bytes[block * Layout.blockSize + 4]
+          let kind = bytes[block * Layout.blockSize + 8]
           let isOfLeaf = pages.leaves.contains {
             $0.position.segment == number && Int($0.position.block) < block
               && block < Int($0.position.block + $0.blocks)

@@ -69,7 +69,7 @@ import Testing
     for file in try SalvageWorld.pageFiles(path) {
       try change(String(file.dropFirst(path.count + 1))) { bytes in
         for block in 1..<bytes.count / Layout.blockSize
-        where bytes[block * Layout.blockSize + 4] == PageKind.footer.rawValue {
+        where bytes[block * Layout.blockSize + 8] == PageKind.footer.rawValue {
           bytes[block * Layout.blockSize + 20] ^= 1
         }
       }
