@@ -131,7 +131,7 @@ final class Engine: @unchecked Sendable {
 }
 
 extension Engine {
-  /// What a transaction spills with. With the lock.
+  /// The numbers and settings with which a transaction spills. The caller holds the lock.
   var spilling: SpillSupport {
     var support = spillSupport
     support.writesBehind = background.areRunning

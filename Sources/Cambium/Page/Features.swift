@@ -7,7 +7,7 @@ struct Features: Equatable, Sendable {
   /// With an unknown bit the store may not be opened.
   var incompatible: UInt64 = 0
 
-  /// What they take in a file.
+  /// The bytes of the three masks in a file.
   static let size = 24
 
   /// The bits this version knows.

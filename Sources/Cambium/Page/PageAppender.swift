@@ -51,7 +51,7 @@ final class PageAppender {
   private let output: Output
   private let lifetime: Lifetime
   private var segmentBlocks: Int
-  /// Those of the segments to come.
+  /// The numbers of the segments to come.
   let numbers: SegmentNumbers
   /// The segments that got pages since the last publication, and before them, or alone, the one that
   /// continues.
@@ -169,7 +169,7 @@ final class PageAppender {
       .map { AppendedBlocks(number: $0.number, blocks: $0.firstBlock..<$0.endBlock) }
   }
 
-  /// Those of `extents` without what was taken over.
+  /// The extents that this appender wrote itself: `extents` without those that it took over.
   var ownExtents: [AppendedBlocks] {
     open.filter { $0.firstUnreadable < $0.endBlock }
       .map { AppendedBlocks(number: $0.number, blocks: $0.firstUnreadable..<$0.endBlock) }

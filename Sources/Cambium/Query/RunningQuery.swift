@@ -32,7 +32,7 @@ public struct RunningRecord<Subject: Record, Value> {
 
 extension RunningRecord: Sendable where Subject: Sendable, Value: Sendable {}
 
-/// What is computed of the records up to each one.
+/// A value that is computed from each record and those before it.
 enum RunningStep: Hashable, Sendable {
   case aggregate(GroupedAggregate)
   /// The number of records before it in the order, and one.

@@ -125,7 +125,7 @@ extension FieldExpression: CustomStringConvertible {
 }
 
 extension FieldSubquery {
-  /// What comes after the values: `from Book where price > 10 sorted by price descending limit 3`.
+  /// The text from the record's name on: `from Book where price > 10 sorted by price descending limit 3`.
   fileprivate var text: String {
     var text = "from \(record.asPath)"
     if condition != .and([]) { text += " where \(condition.text)" }

@@ -15,11 +15,11 @@ import Testing
     reference = try store.publish(footer)
   }
 
-  /// What a header may say that only a newer program understands: a flag, an algorithm, and the bytes after it.
+  /// Bytes of a header that only a newer program understands: a flag, an algorithm, and the bytes after it.
   private static let newer: [(offset: Int, byte: UInt8)] = [
     (11, 0x80), (11, 0xc0), (16, 1), (16, 255), (17, 1), (18, 1), (19, 0x80),
   ]
-  /// What may be anything in a plain page: other flags, the stored length, and reserved bytes.
+  /// Bytes of a plain page that a reader ignores: other flags, the stored length, and reserved bytes.
   private static let ignored: [(offset: Int, byte: UInt8)] = [
     (11, 0x40), (12, 1), (15, 255), (20, 1), (23, 255),
   ]

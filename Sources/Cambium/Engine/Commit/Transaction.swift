@@ -23,7 +23,7 @@ final class Transaction {
   /// What the operations written last were for; nil where the next one has to say it.
   @exclusivity(unchecked) private var statedTree: TreeSlot?
   @exclusivity(unchecked) private var statedVersion: UInt32?
-  /// That of the tree that the last puts went into.
+  /// The last key of the tree that the last puts went into.
   @exclusivity(unchecked) private var lastKey = LastKey()
   /// What the commit does with whole trees, behind what is changed in them. No savepoint takes it back, and
   /// nothing of it is read before.
@@ -275,7 +275,7 @@ extension Transaction {
     return try spill.tree(slot)
   }
 
-  /// What it began with, and its changes as far as they were not spilled. Until the next change.
+  /// The state that the transaction began with, and those of its changes that are in memory. Valid until the next change.
   private var present: StoreState {
     var state = base
     state.fresh = editor.present

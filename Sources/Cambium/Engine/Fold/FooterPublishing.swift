@@ -5,7 +5,7 @@ struct PublishedFooter {
   let released: [UInt32]
   /// The pages that came with it.
   let appended: [AppendedBlocks]
-  /// Those of them that were not loaded.
+  /// The pages of `appended` that were not loaded.
   let merged: [AppendedBlocks]
 }
 

@@ -6,7 +6,7 @@ final class Loads {
   private let names: TreeNames
   /// In the order in which they were begun; only the last may get further trees.
   @exclusivity(unchecked) private var loads: [Load] = []
-  /// Those that the commit gave away.
+  /// The loads that the commit gave away.
   @exclusivity(unchecked) private var given: [Load] = []
   /// Where the commit reads them.
   @exclusivity(unchecked) private var pages: PageReader?

@@ -1,6 +1,6 @@
 /// Tells of which trees the keys came in ascending order.
 ///
-/// It is a hint: of keys that do not, what becomes a loaded tree would mostly be written again by the commit.
+/// It is a hint. Keys in another order could be loaded, too, but the commit would write most of the loaded pages again.
 struct PutOrder {
   private struct Order {
     var last: [UInt8] = []
@@ -27,6 +27,6 @@ struct PutOrder {
     return number >= orders.count || orders[number].isAscending
   }
 
-  /// Begins anew.
+  /// Forgets all keys: every tree counts as ascending again.
   mutating func removeAll() { orders.removeAll() }
 }

@@ -31,7 +31,7 @@ final class SelectedRows<Row> {
   private let countMax: Int?
   /// Nil before the first row.
   private var found: FoundRecords?
-  /// Those that are in memory, from the present one.
+  /// The rows that are in memory, from the present one.
   private var sorted: ArraySlice<SortedRow> = []
   /// The key by which the present row is sorted.
   private(set) var sortKey: [UInt8] = []

@@ -6,7 +6,7 @@ final class UnionRows<Row> {
   /// The queries of the union, in their order.
   let queries: [SelectedRows<Row>]
   private let need: SelectionNeed
-  /// Those that may have more rows, in their order.
+  /// The queries that may have more rows, in their order.
   private var remaining: ArraySlice<SelectedRows<Row>>
   /// The query that has the present row.
   private var present: SelectedRows<Row>?

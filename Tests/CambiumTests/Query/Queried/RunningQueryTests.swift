@@ -16,7 +16,7 @@ private struct Score: Record, Identifiable, Equatable {
   }
 }
 
-/// What the values have to be, from arrays.
+/// The expected values, computed from an array.
 private struct RunningModel {
   /// In the order of points, null first, and then of identifiers.
   let scores: [Score]
