@@ -9,7 +9,7 @@ extension EngineOptions {
   static func small(foldThreshold: Int = 2048) -> EngineOptions {
     var options = EngineOptions()
     options.foldThreshold = foldThreshold
-    options.logSize = Bounds(initial: 64 << 10, max: 128 << 10)
+    options.logSize = Bounds(initial: 128 << 10, max: 256 << 10)
     options.readMode = .buffered(cacheSize: 1 << 16)
     options.nodeSizes = NodeSizes(leaf: 256, branch: 320)
     options.segmentBlocks = 129
@@ -23,15 +23,21 @@ extension NodeSizes {
 }
 
 extension Engine {
-  /// Opens the store in `medium`, with salts that a seed picks.
+  /// Opens the store in `medium`, with salts that a seed picks, and a clock that begins again with each opening.
   static func open(
     _ medium: any FileSystem, options: EngineOptions = .small(), seed: UInt64 = 1,
     creating: Bool = true
   ) throws(StoreError) -> Engine {
     let salts = Salts(seed: seed)
-    let recovered = try Recovery.run(in: medium, options: options, creating: creating) {
-      salts.next()
-    }
+    let time = Guarded<UInt64>(0)
+    let recovered = try Recovery.run(
+      in: medium, options: options, creating: creating, makeSalt: { salts.next() },
+      clock: {
+        time.withLock {
+          $0 += 1000
+          return $0
+        }
+      })
     return Engine(recovered, options: options)
   }
 

@@ -120,7 +120,7 @@ final class Engine: @unchecked Sendable {
     measuresFlushes = !(recovered.medium is InMemoryFileSystem)
     commits = GroupCommit(recovered.state, sequence: recovered.state.sequence)
     spareSize = recovered.log.spareBlocks * Layout.blockSize
-    lastUse = recovered.log.header.use
+    lastUse = recovered.log.header.number
     hasBegunLog = recovered.log.isBegun
     logTarget = options.logSize.initial
     self.options = options

@@ -47,10 +47,10 @@
   /// The footer of a state that is kept lies within the published blocks.
   case keptStates = "F3"
 
-  /// Each file of the log begins with two copies of its header, of which at least one is whole and
-  /// names this store and this file; whole copies of one use are the same.
+  /// Each file of the log has two copies of its header, of which at least one is whole and names this
+  /// store and a use of this file; whole copies of one use are the same.
   case logHeader = "L1"
-  /// The uses of the two files of the log differ by one.
+  /// The uses of the two files of the log differ by one, and the later one has no lower epoch.
   case logUses = "L2"
   /// The file of the log in use is as long as its header says, or longer.
   case logEnd = "L3"
@@ -59,13 +59,14 @@
   case logOpening = "L4"
   /// A frame that a later one says was flushed is whole.
   case logFlushed = "L5"
-  /// A whole frame that follows the one before it says what can be: a known kind, the next sequences,
-  /// no flush beyond itself, a footer not older than the newest.
+  /// A whole frame that follows the one before it says what can be: the next sequences, no flush beyond
+  /// itself, no earlier time, a footer not older than the newest.
   case logFrame = "L6"
   /// The operations of a whole frame are known, within it and within their limits, and each is of a
   /// tree.
   case logOperations = "L7"
-  /// No footer in the page segments was written in a later use of the log.
+  /// No footer in the page segments was written in a later use of the log, and the newest one has no
+  /// higher epoch than the log.
   case logAge = "L8"
 
   /// The bytes of a schema are whole elements, known or skippable, and within their limits.

@@ -12,7 +12,7 @@
 ///   needs more than there is does not use it up.
 /// - A log that must grow for a transaction first has the overlay before folded, and then takes no more than it needs;
 ///   the rest is held again at once. The other file of the log may have to follow when the store is opened.
-/// - Closing writes nothing new: commits are in the log, whose files are never sparse. On file systems that need space to
+/// - Closing writes nothing new: commits are in the log, whose files are never sparse where frames go. On file systems that need space to
 ///   overwrite a block, it is lent to every write of the log.
 /// - It is as large as the pages of the store, since a fold of few changes writes at most that, but at least 64 KiB
 ///   and at most 1 MiB or a 64th of the volume. On volumes of less than 1 MiB there is none, nor where the size

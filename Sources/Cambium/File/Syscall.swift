@@ -242,6 +242,15 @@ extension Syscall {
     return max(.zero, seconds + .nanoseconds(now.tv_nsec) - .nanoseconds(moment.tv_nsec))
   }
 
+  /// The nanoseconds from the beginning of 1970 to now, by the real clock; zero if that says that it is before.
+  @Sendable static func realTime() -> UInt64 {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    let seconds = UInt64(clamping: now.tv_sec)
+    let (whole, isTooLate) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    return isTooLate ? .max : whole &+ UInt64(clamping: now.tv_nsec)
+  }
+
   /// True if two descriptors are of the same file or directory.
   static func isSame(_ one: Descriptor, _ other: Descriptor) -> Bool {
     guard case .success(let one) = status(one), case .success(let other) = status(other) else {

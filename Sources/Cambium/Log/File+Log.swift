@@ -3,7 +3,7 @@ extension File {
   ///
   /// - Throws: `.unsound`, before anything is written; `.full`, `.io`.
   func write(_ header: LogHeader, copy: Int, at site: Site) throws(StoreError) {
-    try write(header, from: copy * Layout.blockSize, at: site)
+    try write(header, from: Int(LogLayout.copyBlocks[copy]) * Layout.blockSize, at: site)
   }
 
   /// Writes zeros over `blocks`.

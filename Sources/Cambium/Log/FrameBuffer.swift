@@ -195,7 +195,7 @@ extension FrameBuffer {
   /// Makes the frame whole: `header` in front of the payload, zeros up to the end of the last block.
   ///
   /// - Returns: the frame's checksum. Its bytes are `frame` until the buffer changes.
-  func seal(_ header: FrameHeader, in store: StoreIdentity) -> Checksum {
+  func seal(_ header: FrameHeader, in store: StoreIdentity) -> PageChecksum {
     let size = LogLayout.blocks(payload: payloadCount) * Layout.blockSize
     var span = unsafe MutableRawSpan(_unsafeStart: memory, byteCount: size)
     unsafe span.zero(end..<size)

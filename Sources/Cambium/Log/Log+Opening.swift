@@ -4,25 +4,28 @@ extension Log {
   /// The caller holds the store's lock and has found no `log-0`. That is the file a store exists by: it
   /// gets its name last, and what an attempt before left behind is removed.
   ///
-  /// - Parameter salt: Random.
+  /// - Parameters:
+  ///   - epoch: That of the footer.
+  ///   - salt: Random.
+  ///   - clock: Says the time of frames.
   /// - Throws: `.full`, `.io`; there is no store then, or a whole one.
   static func create(
     in medium: any FileSystem, of identity: StoreIdentity, footer: FooterReference,
-    features: Features = Features(), salt: UInt64
+    features: Features = Features(), epoch: UInt64 = 0, salt: UInt64,
+    clock: @escaping LogClock = Syscall.realTime
   ) throws(StoreError) -> Log {
     for name in [FileName.log(1), FileName.log(1).temporary, FileName.log(0).temporary] {
       try medium.removeLeftover(name)
     }
     let blocks = UInt32(LogLayout.blocksMin)
     var header = LogHeader(
-      identity: identity, number: 1, blocks: blocks, use: 0, salt: 0,
-      openingSequence: footer.coveredSequence, footer: footer, features: features)
+      identity: identity, number: 0, epoch: epoch, blocks: blocks, salt: 0,
+      firstSequence: footer.coveredSequence + 1, footer: footer, features: features)
     let spare = try medium.createLog(header)
-    header.number = 0
-    header.use = 1
+    header.number = 1
     header.salt = salt
     let first = try medium.createLog(header)
-    return Log([first, spare], sizes: [blocks, blocks], header: header, in: medium)
+    return Log([first, spare], sizes: [blocks, blocks], header: header, in: medium, clock: clock)
   }
 
   /// Goes on after `files` were read to their end: writes all that will be served into the spare, and
@@ -40,33 +43,34 @@ extension Log {
   ///   - footer: The newest that was read, or one published since.
   ///   - salt: Random.
   ///   - reserve: Is released for a write that finds the disk full, now and later.
+  ///   - clock: Says the time of frames.
   /// - Throws: `.limitExceeded`, `.full`, `.io`; what was promised is still there. `.corrupt` if numbers
   ///   in the log are so high that what is written next could not be read.
   convenience init(
     recovering files: LogFiles, readTo end: (position: LogPosition, kind: LogEnd?),
     opening: [Opening],
     footer: FooterReference,
-    salt: UInt64, reserve: Reserve? = nil
+    salt: UInt64, reserve: Reserve? = nil, clock: @escaping LogClock = Syscall.realTime
   ) throws(StoreError) {
     let last = opening.last?.sequences.upperBound ?? footer.coveredSequence
     // Half of what can be read is more than will ever be written.
-    guard max(files.header.use, last) <= LogLayout.sequenceMax / 2 else {
+    guard max(files.header.number, last) <= LogLayout.sequenceMax / 2 else {
       throw .corrupt(
-        .log(file: files.header.number, block: 0), invariant: .logHeader,
-        reason: "no numbers are left behind use \(files.header.use) and sequence \(last)")
+        .log(file: files.header.file, block: 0), invariant: .logHeader,
+        reason: "no numbers are left after use \(files.header.number) and sequence \(last)")
     }
     if opening.isEmpty, footer == end.position.footer,
       files.isFlushed(through: end.position, end.kind),
-      let next = files.nextUse(footer: footer, salt: salt)
+      let next = files.nextUse(footer: footer, salt: salt, time: end.position.time)
     {
-      self.init(reopening: files, toBegin: next)
+      self.init(reopening: files, toBegin: next, clock: clock)
       self.reserve = reserve
       return
     }
     try files.prepare()
     self.init(
       files.files.map(\.file), sizes: files.files.map(\.blocks), header: files.header,
-      in: files.medium)
+      in: files.medium, clock: clock, lastTime: end.position.time)
     self.reserve = reserve
     try begin(opening: opening, footer: footer, salt: salt)
   }
@@ -77,21 +81,23 @@ extension LogFiles {
   /// before its second use was begun.
   fileprivate func isFlushed(through position: LogPosition, _ end: LogEnd?) -> Bool {
     guard case .clean? = end else { return false }
-    return header.use > 1 && isKnownFlushed && faults.isEmpty
+    return header.number > 1 && isKnownFlushed && faults.isEmpty
       && position.contentEnd <= position.flushedThrough
   }
 
   /// The header of a use without an opening in the spare, which must not have to grow for it; nil if it must.
-  fileprivate func nextUse(footer: FooterReference, salt: UInt64) -> LogHeader? {
+  fileprivate func nextUse(
+    footer: FooterReference, salt: UInt64, time: UInt64
+  ) -> LogHeader? {
     let spare = files[1 - inUse]
     guard spare.blocks >= LogLayout.blocksMin else { return nil }
     var next = header
-    next.number = UInt32(1 - inUse)
+    next.number += 1
     next.blocks = spare.blocks
-    next.use += 1
     next.salt = salt
-    next.openingSequence = footer.coveredSequence
+    next.firstSequence = footer.coveredSequence + 1
     next.footer = footer
+    next.time = time
     next.openingBlocks = 0
     return next
   }
@@ -134,12 +140,12 @@ extension FileSystem {
 
   /// Makes a file of the log. It gets its name when its header is on the medium.
   fileprivate func createLog(_ header: LogHeader) throws(StoreError) -> any File {
-    let name = FileName.log(header.number)
+    let name = FileName.log(header.file)
     let file = try open(name.temporary, .createDirect, at: .logCreate)
-    for copy in 0..<LogLayout.headerBlocks {
+    for copy in LogLayout.copyBlocks.indices {
       try file.write(header, copy: copy, at: .logHeaderWrite)
     }
-    try file.writeZeros(UInt32(LogLayout.headerBlocks)..<header.blocks, at: .logGrowWrite)
+    try file.writeZeros(UInt32(LogLayout.firstFrameBlock)..<header.blocks, at: .logGrowWrite)
     try file.sync(at: .logHeaderSync)
     try rename(name.temporary, to: name, at: .logRename)
     do throws(StoreError) {

@@ -6,7 +6,7 @@
 ///
 /// After a write or flush that failed nothing is known of what the medium holds, so the log takes nothing
 /// more: every call throws `.poisoned`, and only who opens the store anew, by other descriptors, may go
-/// on. It has one owner, and no locks, clocks, randomness or threads; salts come from the caller.
+/// on. It has one owner, and no locks, randomness or threads; salts and the clock come from the caller.
 final class Log {
   let medium: any FileSystem
   let files: [any File]
@@ -20,30 +20,43 @@ final class Log {
   private var unbegun: LogFiles?
   /// Is released for a write that finds the disk full, which is made again then.
   var reserve: Reserve?
+  /// Says the time of frames.
+  private let clock: LogClock
   /// For frames that the log makes itself.
   private let small = FrameBuffer(capacity: FooterReference.size)
 
   /// Takes files of which `header` is the one in use, at the end of its opening.
+  ///
+  /// - Parameter time: That of the last frame that was read; nil if there is none after the opening.
   init(
-    _ files: [any File], sizes: [UInt32], header: LogHeader, in medium: any FileSystem
+    _ files: [any File], sizes: [UInt32], header: LogHeader, in medium: any FileSystem,
+    clock: @escaping LogClock, lastTime time: UInt64? = nil
   ) {
     self.medium = medium
     self.files = files
     self.sizes = sizes
     self.header = header
+    self.clock = clock
     tail = LogTail(header, previous: header.checksum)
+    tail.time = max(tail.time, time ?? 0)
   }
 
   /// Takes the files of a store to whose state nothing needs to be added, and leaves them as they are until something is to
   /// be written: `header` is that of the use to be begun then.
   ///
   /// - Precondition: all of the state is known to be on the disk.
-  convenience init(reopening files: LogFiles, toBegin header: LogHeader) {
+  convenience init(
+    reopening files: LogFiles, toBegin header: LogHeader, clock: @escaping LogClock
+  ) {
     self.init(
-      files.files.map(\.file), sizes: files.files.map(\.blocks), header: header, in: files.medium)
+      files.files.map(\.file), sizes: files.files.map(\.blocks), header: header, in: files.medium,
+      clock: clock)
     unbegun = files
   }
 }
+
+/// Returns the nanoseconds from the beginning of 1970 to now.
+typealias LogClock = @Sendable () -> UInt64
 
 /// The end of a use: where the next frame goes, and what it must say.
 private struct LogTail {
@@ -54,17 +67,20 @@ private struct LogTail {
   var stated: UInt32
   /// The block behind the last frame that is no seal.
   var contentEnd: UInt32
-  var previous: Checksum
+  var previous: PageChecksum
+  /// The last frame's time.
+  var time: UInt64
   var lastSequence: UInt64
   var footer: FooterReference
 
-  init(_ header: LogHeader, previous: Checksum) {
+  init(_ header: LogHeader, previous: PageChecksum) {
     endBlock = header.openingEnd
     flushedThrough = header.openingEnd
     stated = header.openingEnd
     contentEnd = header.openingEnd
     self.previous = previous
-    lastSequence = header.openingSequence
+    time = header.time
+    lastSequence = header.firstSequence - 1
     footer = header.footer
   }
 }
@@ -96,8 +112,8 @@ extension Log {
   var usableBlocks: Int { Int(min(header.blocks, sizes[spare])) }
   /// How much of that is taken, from 0 to 1.
   var usedShare: Double {
-    let headerBlocks = LogLayout.headerBlocks
-    return Double(Int(tail.endBlock) - headerBlocks) / Double(usableBlocks - headerBlocks)
+    let first = LogLayout.firstFrameBlock
+    return Double(Int(tail.endBlock) - first) / Double(usableBlocks - first)
   }
   /// The longest payload that a frame of commits or of an overlay may have now; negative if there is no
   /// room for any. Behind it a footer and a seal still fit.
@@ -112,7 +128,7 @@ extension Log {
   var spareBlocks: Int { Int(sizes[spare]) }
 
   private var freeBlocks: Int { usableBlocks - Int(tail.endBlock) }
-  private var inUse: Int { Int(header.number) }
+  private var inUse: Int { Int(header.file) }
   private var spare: Int { 1 - inUse }
 
   private func refuseIfPoisoned() throws(StoreError) {
@@ -167,7 +183,8 @@ extension Log {
     try beginIfNeeded()
     let frame = FrameHeader(
       kind, sequences: sequences, length: buffer.payloadCount, previous: tail.previous,
-      salt: header.salt, block: tail.endBlock, flushedThrough: tail.flushedThrough)
+      salt: header.salt, block: tail.endBlock, flushedThrough: tail.flushedThrough,
+      time: max(tail.time, clock()))
     let checksum = buffer.seal(frame, in: identity)
     isPoisoned = true
     try lending { () throws(StoreError) in
@@ -178,6 +195,7 @@ extension Log {
     isPoisoned = false
     tail.endBlock += frame.blockCount
     tail.previous = checksum
+    tail.time = frame.time
     tail.stated = frame.flushedThrough
     if kind != .seal { tail.contentEnd = tail.endBlock }
   }
@@ -229,13 +247,13 @@ extension Log {
   ) throws(StoreError) {
     try beginIfNeeded()
     var next = header
-    next.number = UInt32(spare)
-    next.use += 1
+    next.number += 1
     next.salt = salt
     next.footer = footer
-    next.openingSequence = checkedEnd(of: opening, footer)
+    next.firstSequence = checkedEnd(of: opening, footer) + 1
+    next.time = tail.time
     let blocks = opening.reduce(0) { $0 + LogLayout.blocks(payload: $1.operations.payloadCount) }
-    try growForOpening(LogLayout.headerBlocks + blocks + LogLayout.blocks(payload: payload))
+    try growForOpening(LogLayout.firstFrameBlock + blocks + LogLayout.blocks(payload: payload))
     next.openingBlocks = UInt32(blocks)
     next.blocks = sizes[spare]
     try begin(next, with: opening)
@@ -255,7 +273,7 @@ extension Log {
   /// Makes the use that `next` describes true, in the file of its number.
   private func begin(_ next: LogHeader, with opening: [Opening]) throws(StoreError) {
     isPoisoned = true
-    let file = files[Int(next.number)]
+    let file = files[Int(next.file)]
     let last = try write(opening, of: next, to: file)
     try file.sync(at: .logOpeningSync)
     try lending { () throws(StoreError) in try file.write(next, copy: 0, at: .logHeaderWrite) }
@@ -279,17 +297,18 @@ extension Log {
     return last
   }
 
-  /// Writes the frames of an opening, and returns the checksum of the last.
+  /// Writes the frames of an opening, and returns the checksum of the last. The commits in them are not later than the last
+  /// frame before, so they have its time.
   private func write(
     _ opening: [Opening], of next: LogHeader, to file: any File
-  ) throws(StoreError) -> Checksum {
+  ) throws(StoreError) -> PageChecksum {
     var previous = next.checksum
-    var block = UInt32(LogLayout.headerBlocks)
+    var block = UInt32(LogLayout.firstFrameBlock)
     for overlay in opening {
       let frame = FrameHeader(
         .overlay, sequences: overlay.sequences, length: overlay.operations.payloadCount,
         previous: previous, salt: next.salt, block: block,
-        flushedThrough: UInt32(LogLayout.headerBlocks))
+        flushedThrough: UInt32(LogLayout.firstFrameBlock), time: next.time)
       previous = overlay.operations.seal(frame, in: identity)
       try lending { () throws(StoreError) in
         try file.write(
@@ -351,11 +370,13 @@ extension Log {
     try beginIfNeeded()
     let end = UInt32(min(blocks, LogLayout.blocksMax))
     guard end > sizes[spare] else { return }
+    // A file that was cut may have ended before the second copy of its header, which was mended since.
+    let start = max(sizes[spare], UInt32(LogLayout.firstFrameBlock))
     do throws(StoreError) {
-      try files[spare].writeZeros(sizes[spare]..<end, at: .logGrowWrite)
+      try files[spare].writeZeros(start..<end, at: .logGrowWrite)
       try files[spare].sync(at: .logGrowSync)
     } catch {
-      try? files[spare].truncate(to: Int(sizes[spare]) * Layout.blockSize, at: .logCutTruncate)
+      try? files[spare].truncate(to: Int(start) * Layout.blockSize, at: .logCutTruncate)
       throw error
     }
     sizes[spare] = end

@@ -1,6 +1,6 @@
 /// Both files of a store's log, open, and which of them is in use.
 ///
-/// A use becomes true by its header, so the file in use is the one whose header has the higher use. The
+/// A use becomes true by its header, so the file in use is the one whose header has the higher number. The
 /// other is the spare: what it holds no longer counts.
 struct LogFiles: Sendable {
   struct OpenFile: Sendable {
@@ -80,7 +80,7 @@ struct LogFiles: Sendable {
     }
     guard header.blocks <= files[inUse].blocks else {
       throw .corrupt(
-        .log(file: header.number, block: files[inUse].blocks), invariant: .logEnd,
+        .log(file: header.file, block: files[inUse].blocks), invariant: .logEnd,
         reason: "\(files[inUse].blocks) blocks are there, the header says \(header.blocks)")
     }
   }
@@ -98,7 +98,7 @@ struct LogFiles: Sendable {
         left.append(try read(file, number: number, in: medium))
       } catch { note(error) }
     }
-    let newest = left.indices.max { left[$0].header.use < left[$1].header.use }
+    let newest = left.indices.max { left[$0].header.number < left[$1].header.number }
     return newest.map { LogFiles(left, inUse: $0, in: medium) }
   }
 
@@ -113,14 +113,14 @@ struct LogFiles: Sendable {
   ) throws(StoreError) -> OpenFile {
     var copies: [Result<LogHeader, StoreError>] = []
     var block = AlignedBuffer(count: Layout.blockSize)
-    for copy in 0..<UInt32(LogLayout.headerBlocks) {
+    for (copy, place) in LogLayout.copyBlocks.enumerated() {
       var span = block.mutableBytes(0..<Layout.blockSize)
-      let count = try file.read(into: &span, from: Int(copy) * Layout.blockSize, at: .logRead)
+      let count = try file.read(into: &span, from: Int(place) * Layout.blockSize, at: .logRead)
       do throws(StoreError) {
         copies.append(
           .success(
             try LogHeader(
-              decoding: block.bytes.part(0, count), number: number, copy: copy, path: medium.path)))
+              decoding: block.bytes.part(0, count), file: number, copy: copy, path: medium.path)))
       } catch {
         copies.append(.failure(error))
       }
@@ -134,13 +134,17 @@ struct LogFiles: Sendable {
 
   /// Which file is in use, by the headers of both.
   static func inUse(_ headers: [LogHeader]) throws(StoreError) -> Int {
-    let uses = headers.map(\.use)
-    let inUse = uses[0] > uses[1] ? 0 : 1
+    let inUse = headers[0].number > headers[1].number ? 0 : 1
+    let (newer, older) = (headers[inUse], headers[1 - inUse])
+    func fault(_ reason: String) -> StoreError {
+      .corrupt(.log(file: UInt32(inUse), block: 0), invariant: .logUses, reason: reason)
+    }
     // Both were begun in turn, always; anything else is two files that do not belong together.
-    guard uses[inUse] - uses[1 - inUse] == 1 else {
-      throw .corrupt(
-        .log(file: UInt32(inUse), block: 0), invariant: .logUses,
-        reason: "it is use \(uses[inUse]), and the other file is use \(uses[1 - inUse])")
+    guard newer.number - older.number == 1 else {
+      throw fault("it is use \(newer.number), and the other file is use \(older.number)")
+    }
+    guard newer.epoch >= older.epoch else {
+      throw fault("it is of epoch \(newer.epoch), after one of epoch \(older.epoch)")
     }
     return inUse
   }
@@ -155,17 +159,17 @@ struct LogFiles: Sendable {
   /// Whether the log has gone on to another use since these headers were read.
   ///
   /// - Throws: as `init`.
-  func isSuperseded() throws(StoreError) -> Bool { try again().header.use > header.use }
+  func isSuperseded() throws(StoreError) -> Bool { try again().header.number > header.number }
 
   /// Whether the use is known to be on the medium: the second copy of its header is written when the first
   /// was flushed. The first use had both before the file got its name.
-  var isKnownFlushed: Bool { header.use <= 1 || files[inUse].copies.holds(header, at: 1) }
+  var isKnownFlushed: Bool { header.number <= 1 || files[inUse].copies.holds(header, at: 1) }
 
   /// The use before this one, which stays as it is until this one is on the medium.
   ///
   /// - Precondition: this is not the first.
   var useBefore: LogFiles {
-    precondition(header.use > 1, "there is none before the first")
+    precondition(header.number > 1, "there is none before the first")
     return LogFiles(files, inUse: 1 - inUse, in: medium)
   }
 }

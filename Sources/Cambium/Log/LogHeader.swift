@@ -1,44 +1,53 @@
-/// The first two blocks of a file of the log, one copy each: whose file it is, which use is being made
-/// of it, and from what state that use begins.
+/// Two blocks of a file of the log, one copy each: the store of the file, the use that is made of it, and the state from
+/// which that use begins.
 ///
-///     offset  0          8        12        16        32      36      40   48    56
-///             ┌──────────┬────────┬─────────┬─────────┬───────┬───────┬────┬─────┬─────────────────┐
-///             │CAMBLOG␀  │version │checksum │identity │number │blocks │use │salt │opening sequence │
-///             └──────────┴────────┴─────────┴─────────┴───────┴───────┴────┴─────┴─────────────────┘
-///             64        88      120             124
-///             ┌─────────┬───────┬───────────────┬─ ─ ─
-///             │features │footer │opening blocks │ zero up to 4096
-///             └─────────┴───────┴───────────────┴─ ─ ─
+///     offset  0          8        12      16        32        40        64      72     80              88    96
+///             ┌──────────┬────────┬───────┬─────────┬─────────┬─────────┬───────┬──────┬───────────────┬─────┬─ ─ ─
+///             │CAMBLOG␀  │version │blocks │identity │checksum │features │number │epoch │first sequence │salt │
+///             └──────────┴────────┴───────┴─────────┴─────────┴─────────┴───────┴──────┴───────────────┴─────┴─ ─ ─
+///             96      128   136             140
+///             ┌───────┬─────┬───────────────┬─ ─ ─
+///             │footer │time │opening blocks │ reserved up to 4096
+///             └───────┴─────┴───────────────┴─ ─ ─
 ///
 /// The checksum covers all of the block but itself, in every version of the format, so that a newer
-/// header can be told from a damaged one. A use's header is written once, when the use begins.
+/// header can be told from a damaged one. Its reserved bytes may be anything: a later version that puts something there says
+/// so by a feature. The header of a use is written once, when the use begins.
 struct LogHeader: Equatable, Sendable {
   /// "CAMBLOG" and a zero byte.
   static let magic: UInt64 = 0x0047_4f4c_424d_4143
-  static let size = 124
+  /// The part of the block that has a meaning.
+  static let size = 140
+  /// The place of the checksum, which it does not cover.
+  static let checksumOffset = 32
 
   var identity: StoreIdentity
-  /// The number in the file's name.
-  var number: UInt32
+  /// The number of the use, which counts those of both files; 0 is that of a file never used. The name of the file follows
+  /// from it.
+  var number: UInt64
+  /// A fence: a log with a lower epoch than that of another file or a footer is of before its store was handed over.
+  var epoch: UInt64 = 0
   /// The blocks of the file that the use may take, header included.
   var blocks: UInt32
-  /// Counts the uses of both files; 0 is that of a file never used.
-  var use: UInt64
   /// Random: tells the use's frames from those of all others.
   var salt: UInt64
-  /// The last sequence that is in the footer or the opening: the use's own follow it.
-  var openingSequence: UInt64
+  /// The sequence of the first commit of the use itself: those before it are in the footer or the opening.
+  var firstSequence: UInt64
   /// The newest true one when the use began.
   var footer: FooterReference
   var features = Features()
-  /// The blocks of the opening, right behind the header.
+  /// The time of the last frame before the use, in nanoseconds since 1970; 0 if there was none.
+  var time: UInt64 = 0
+  /// The blocks of the opening, from the block of the first frame on.
   var openingBlocks: UInt32 = 0
 
-  /// The block behind the opening.
-  var openingEnd: UInt32 { UInt32(LogLayout.headerBlocks) + openingBlocks }
+  /// The number in the name of the file.
+  var file: UInt32 { LogLayout.file(ofUse: number) }
+  /// The block after the opening.
+  var openingEnd: UInt32 { UInt32(LogLayout.firstFrameBlock) + openingBlocks }
 
-  /// What a copy of the header has to carry; the use's first frame says it too, as what comes before.
-  var checksum: Checksum {
+  /// The checksum of the block. The first frame of the use has it, too, as that of what comes before.
+  var checksum: PageChecksum {
     var block = AlignedBuffer(count: Layout.blockSize)
     var span = block.mutableBytes(0..<Layout.blockSize)
     return encode(to: &span)
@@ -48,42 +57,45 @@ struct LogHeader: Equatable, Sendable {
 extension LogHeader {
   /// Writes a whole block, and returns its checksum.
   @discardableResult
-  func encode(to block: inout MutableRawSpan) -> Checksum {
+  func encode(to block: inout MutableRawSpan) -> PageChecksum {
     block.zero(0..<Layout.blockSize)
     block.store(Self.magic, at: 0)
     block.store(SegmentHeader.formatVersion, at: 8)
+    block.store(blocks, at: 12)
     block.store(identity.low, at: 16)
     block.store(identity.high, at: 24)
-    block.store(number, at: 32)
-    block.store(blocks, at: 36)
-    block.store(use, at: 40)
-    block.store(salt, at: 48)
-    block.store(openingSequence, at: 56)
-    features.encode(to: &block, at: 64)
+    features.encode(to: &block, at: 40)
+    block.store(number, at: 64)
+    block.store(epoch, at: 72)
+    block.store(firstSequence, at: 80)
+    block.store(salt, at: 88)
     var reference: [UInt8] = []
     footer.encode(to: &reference)
-    block.copy(reference.rawSpan, to: 88)
-    block.store(openingBlocks, at: 120)
-    let checksum = Checksum.ofBlock(block.bytes, but: 12)
-    block.store(checksum.rawValue, at: 12)
+    block.copy(reference.rawSpan, to: 96)
+    block.store(time, at: 128)
+    block.store(openingBlocks, at: 136)
+    let checksum = PageChecksum.ofBlock(block.bytes, but: Self.checksumOffset)
+    block.store(checksum.rawValue, at: Self.checksumOffset)
     return checksum
   }
 
-  /// Reads copy `copy`, 0 or 1, of the header of file `number`, in the store at `path`.
+  /// Reads copy `copy`, 0 or 1, of the header of the file with the number `file` in its name, in the store at `path`.
   ///
   /// - Throws: `.newerFormat`, `.corrupt`.
-  init(decoding block: RawSpan, number: UInt32, copy: UInt32, path: String) throws(StoreError) {
+  init(decoding block: RawSpan, file: UInt32, copy: Int, path: String) throws(StoreError) {
     var reader = ByteReader(
-      block, at: .log(file: number, block: copy), invariant: .logHeader)
+      block, at: .log(file: file, block: LogLayout.copyBlocks[copy]), invariant: .logHeader)
     guard block.byteCount == Layout.blockSize else {
       throw reader.fault("the file is too short for a header")
     }
-    let magic = try reader.integer(UInt64.self)
-    guard magic == Self.magic else { throw reader.fault("it does not begin as a log does") }
-    let version = try reader.integer(UInt32.self)
-    guard try reader.integer(UInt32.self) == Checksum.ofBlock(block, but: 12).rawValue else {
-      throw reader.fault("the header's checksum does not match")
+    guard try reader.integer(UInt64.self) == Self.magic else {
+      throw reader.fault("it does not begin as a log does")
     }
+    let version = try reader.integer(UInt32.self)
+    guard
+      block.load(Self.checksumOffset, as: UInt64.self)
+        == PageChecksum.ofBlock(block, but: Self.checksumOffset).rawValue
+    else { throw reader.fault("the header's checksum does not match") }
     guard version <= SegmentHeader.formatVersion else {
       throw .newerFormat(
         path: path,
@@ -91,54 +103,55 @@ extension LogHeader {
     }
     guard version > 0 else { throw reader.fault("there is no format 0") }
     try self.init(reading: &reader, path: path)
-    guard self.number == number else {
-      throw reader.fault("it is file \(self.number) under another name")
+    guard self.file == file else {
+      throw reader.fault("it is use \(number), which is in file \(self.file)")
     }
     try checkBounds(reader)
-    guard block.extracting(droppingFirst: Self.size).isZero else {
-      throw reader.fault("there is something behind the header")
-    }
   }
 
-  /// Reads the fields behind the checksum.
+  /// Reads the fields after the version.
   private init(reading reader: inout ByteReader, path: String) throws(StoreError) {
+    blocks = try reader.integer(UInt32.self)
     identity = StoreIdentity(
       low: try reader.integer(UInt64.self), high: try reader.integer(UInt64.self))
-    number = try reader.integer(UInt32.self)
-    blocks = try reader.integer(UInt32.self)
-    use = try reader.integer(UInt64.self)
-    salt = try reader.integer(UInt64.self)
-    openingSequence = try reader.integer(UInt64.self)
+    _ = try reader.integer(UInt64.self)
     features = try Features(reading: &reader)
     try features.checkReadable(path: path, subject: "its log")
+    number = try reader.integer(UInt64.self)
+    epoch = try reader.integer(UInt64.self)
+    firstSequence = try reader.integer(UInt64.self)
+    salt = try reader.integer(UInt64.self)
     footer = try FooterReference(reading: &reader)
+    time = try reader.integer(UInt64.self)
     openingBlocks = try reader.integer(UInt32.self)
   }
 
   private func checkBounds(_ reader: borrowing ByteReader) throws(StoreError) {
     let free = LogLayout.blocksMin...LogLayout.blocksMax
     guard free.contains(Int(blocks)) else { throw reader.fault("a file of \(blocks) blocks") }
-    guard openingBlocks <= blocks - UInt32(LogLayout.headerBlocks) else {
+    guard openingBlocks <= blocks - UInt32(LogLayout.firstFrameBlock) else {
       throw reader.fault("an opening of \(openingBlocks) blocks in a file of \(blocks)")
     }
-    guard use <= LogLayout.sequenceMax, openingSequence <= LogLayout.sequenceMax else {
-      throw reader.fault("use \(use), behind sequence \(openingSequence)")
-    }
     let covered = footer.coveredSequence
-    guard openingBlocks > 0 ? openingSequence > covered : openingSequence == covered else {
+    let bound = LogLayout.sequenceMax
+    guard number <= bound, epoch <= bound, covered <= bound, (1...bound + 1).contains(firstSequence)
+    else {
+      throw reader.fault("use \(number) of epoch \(epoch), from sequence \(firstSequence) on")
+    }
+    guard openingBlocks > 0 ? firstSequence > covered + 1 : firstSequence == covered + 1 else {
       throw reader.fault(
-        "\(openingBlocks) blocks of opening lead from \(covered) to \(openingSequence)")
+        "\(openingBlocks) blocks of opening lead from \(covered) to before \(firstSequence)")
     }
   }
 }
 
 extension LogHeader: FileHeader {
   static var invariant: Invariant { .logHeader }
-  var place: StoreError.CorruptPlace { .log(file: number, block: 0) }
+  var place: StoreError.CorruptPlace { .log(file: file, block: 0) }
 
   func fill(_ block: inout MutableRawSpan) { encode(to: &block) }
 
   static func read(_ block: RawSpan, for header: LogHeader) throws(StoreError) -> LogHeader {
-    try LogHeader(decoding: block, number: header.number, copy: 0, path: "")
+    try LogHeader(decoding: block, file: header.file, copy: 0, path: "")
   }
 }

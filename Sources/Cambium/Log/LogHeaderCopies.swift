@@ -14,11 +14,11 @@ struct LogHeaderCopies: Sendable {
       throw .newerFormat(path: path, reason: reason)
     }
     let whole = copies.compactMap { try? $0.get() }
-    guard let newest = whole.max(by: { $0.use < $1.use }) else { throw faults[0] }
-    guard whole.allSatisfy({ $0.use != newest.use || $0 == newest }) else {
+    guard let newest = whole.max(by: { $0.number < $1.number }) else { throw faults[0] }
+    guard whole.allSatisfy({ $0.number != newest.number || $0 == newest }) else {
       throw .corrupt(
-        .log(file: newest.number, block: 1), invariant: .logHeader,
-        reason: "it does not say what the copy before it says")
+        .log(file: newest.file, block: LogLayout.copyBlocks[1]), invariant: .logHeader,
+        reason: "it does not say what the first copy says")
     }
     return newest
   }

@@ -1,20 +1,27 @@
 /// The sizes that the log is built on, in blocks.
 enum LogLayout {
-  /// The numbers of the log's files: there are these two for ever.
+  /// The numbers in the names of the log's files: there are these two for ever.
   static let fileNumbers: Range<UInt32> = 0..<2
-  /// The header's copies, blocks 0 and 1. The first frame is right behind them.
-  static let headerBlocks = 2
-  /// What a file has at first: 64 KiB.
-  static let blocksMin = 16
-  /// What a file has at most: 32 MiB.
+  /// The blocks of the header's two copies. Between them lie 64 KiB, so that damage to neighboring blocks, as of a flash
+  /// page or of a chunk of an array of disks, does not reach both.
+  static let copyBlocks: [UInt32] = [0, 16]
+  /// The block of the first frame, right after the second copy. The blocks between the copies are not used.
+  static let firstFrameBlock = 17
+  /// The blocks of a new file: 128 KiB.
+  static let blocksMin = 32
+  /// The most blocks of a file: 32 MiB.
   static let blocksMax = StoreError.Limit.logSize.bound / Layout.blockSize
-  /// What commits leave free behind them: for the frame of a footer, and for a seal.
+  /// The blocks that commits leave free after them: for the frame of a footer, and for a seal.
   static let reservedBlocks = 2
 
-  /// What a sequence or a use is at most, so that the next one is a number too, whatever a file says.
+  /// The highest sequence, number of a use and epoch that are read, so that the next one is a number too, whatever a file
+  /// says.
   static let sequenceMax: UInt64 = 1 << 62
 
-  /// The blocks of a frame with a payload of so many bytes.
+  /// The number in the name of the file that use `number` of the log is made of.
+  static func file(ofUse number: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: (number & 1) ^ 1) }
+
+  /// The blocks of a frame with a payload of `count` bytes.
   static func blocks(payload count: Int) -> Int {
     (FrameHeader.size + count + Layout.blockSize - 1) / Layout.blockSize
   }

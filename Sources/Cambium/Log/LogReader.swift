@@ -16,7 +16,9 @@ struct LogPosition: Equatable, Sendable {
   /// The block behind the last frame.
   var block: UInt32
   /// The last frame's checksum.
-  var previous: Checksum
+  var previous: PageChecksum
+  /// The last frame's time; at the beginning of a use, that of the frame before it.
+  var time: UInt64
   /// The last sequence that the log has, or a footer of it covers.
   var lastSequence: UInt64
   /// The newest footer.
@@ -30,9 +32,10 @@ struct LogPosition: Equatable, Sendable {
 
   /// The beginning of a use.
   init(_ header: LogHeader) {
-    use = header.use
-    block = UInt32(LogLayout.headerBlocks)
+    use = header.number
+    block = UInt32(LogLayout.firstFrameBlock)
     previous = header.checksum
+    time = header.time
     lastSequence = header.footer.coveredSequence
     footer = header.footer
     flushedThrough = header.openingEnd
@@ -57,6 +60,8 @@ enum LogEnd: Equatable, Sendable {
 /// - Complexity: linear in the bytes of the frames; at a torn end also in what is left of the file.
 struct LogReader: ~Copyable {
   private let header: LogHeader
+  /// The store's path, for errors.
+  private let path: String
   private var window: LogWindow
   private(set) var position: LogPosition
   /// Set when `next` has returned nil.
@@ -67,10 +72,11 @@ struct LogReader: ~Copyable {
   /// - Parameter position: Where to go on, in the use that `files` are in; the beginning where nil.
   init(_ files: LogFiles, from position: LogPosition? = nil) {
     header = files.header
+    path = files.medium.path
     window = LogWindow(
       files.files[files.inUse].file, blocks: files.header.blocks)
     self.position = position ?? LogPosition(files.header)
-    precondition(self.position.use == files.header.use, "the position is of another use")
+    precondition(self.position.use == files.header.number, "the position is of another use")
   }
 
   /// The payload of the frame that `next` returned last, checked to the last operation.
@@ -85,7 +91,7 @@ struct LogReader: ~Copyable {
 
   /// The next frame; nil at the end, of which `end` then says what it is.
   ///
-  /// - Throws: `.corrupt` for damage to what was flushed; `.io`.
+  /// - Throws: `.corrupt` for damage to what was flushed; `.newerFormat` for a frame of an unknown kind; `.io`.
   mutating func next() throws(StoreError) -> LogFrame? {
     held = nil
     if end != nil { return nil }
@@ -107,7 +113,7 @@ struct LogReader: ~Copyable {
   var place: StoreError.CorruptPlace { place(held?.block ?? position.block) }
 
   private func place(_ block: UInt32) -> StoreError.CorruptPlace {
-    .log(file: header.number, block: block)
+    .log(file: header.file, block: block)
   }
 }
 
@@ -160,7 +166,7 @@ extension LogReader {
     let bytes = window.bytes(block, FrameHeader.size + Int(frame.length))
     guard
       FrameHeader.checksum(of: bytes, in: header.identity).rawValue
-        == bytes.load(0, as: UInt32.self)
+        == bytes.load(0, as: UInt64.self)
     else { return no("its checksum does not match") }
     return .success(frame)
   }
@@ -173,8 +179,12 @@ extension LogReader {
   private mutating func accept(_ frame: FrameHeader) throws(StoreError) -> LogFrame {
     let isOpening = frame.block < header.openingEnd
     let blocks = frame.block..<frame.block + frame.blockCount
-    guard let kind = FrameKind(rawValue: frame.kind) else {
-      throw fault(frame.block, isOpening, "a frame of kind \(frame.kind)")
+    // Its checksum is right, and it follows the frame before it: a newer version made it.
+    guard let kind = FrameKind(rawValue: frame.kind), frame.flags == 0 else {
+      throw .newerFormat(
+        path: path,
+        reason: "block \(frame.block) of \(FileName.log(header.file)) is a frame of kind"
+          + " \(frame.kind) with flags \(String(frame.flags, radix: 2))")
     }
     guard frame.first <= frame.last, frame.last <= LogLayout.sequenceMax else {
       throw fault(frame.block, isOpening, "its sequences are \(frame.first) to \(frame.last)")
@@ -185,10 +195,15 @@ extension LogReader {
     } else {
       try checkFlush(frame)
     }
+    guard frame.time >= position.time else {
+      throw fault(frame.block, isOpening, "it is older than the frame before it")
+    }
     held = (frame.block, Int(frame.length))
     let footer = try contents(kind, sequences, isOpening)
     position.block = blocks.upperBound
-    position.previous = Checksum(rawValue: window.bytes(frame.block, 4).load(0, as: UInt32.self))
+    position.previous = PageChecksum(
+      rawValue: window.bytes(frame.block, PageChecksum.size).load(0, as: UInt64.self))
+    position.time = frame.time
     position.flushedThrough = max(position.flushedThrough, frame.flushedThrough)
     if kind != .seal { position.contentEnd = max(position.contentEnd, blocks.upperBound) }
     if isOpening, blocks.upperBound == header.openingEnd { try checkOpeningEnd() }
@@ -203,7 +218,7 @@ extension LogReader {
     _ frame: FrameHeader, _ kind: FrameKind, end: UInt32
   ) throws(StoreError) {
     guard kind == .overlay else { throw fault(frame.block, true, "a frame of \(kind)") }
-    guard frame.flushedThrough == LogLayout.headerBlocks else {
+    guard frame.flushedThrough == LogLayout.firstFrameBlock else {
       throw fault(frame.block, true, "it knows of a flush")
     }
     guard end <= header.openingEnd else {
@@ -212,11 +227,11 @@ extension LogReader {
   }
 
   private func checkOpeningEnd() throws(StoreError) {
-    guard position.lastSequence == header.openingSequence else {
+    guard position.lastSequence == header.firstSequence - 1 else {
       throw fault(
-        UInt32(LogLayout.headerBlocks), true,
-        "it ends with sequence \(position.lastSequence), the header says"
-          + " \(header.openingSequence)")
+        UInt32(LogLayout.firstFrameBlock), true,
+        "it ends with sequence \(position.lastSequence), and the use begins with"
+          + " \(header.firstSequence)")
     }
   }
 
@@ -346,7 +361,7 @@ extension LogReader {
     held = nil
     let start = position.block
     let isOpening = start < header.openingEnd
-    var remains = LogRemains(lastSequence: isOpening ? header.openingSequence : 0)
+    var remains = LogRemains(lastSequence: isOpening ? header.firstSequence - 1 : 0)
     var end = isOpening ? min(header.openingEnd, header.blocks) : start
     var block = start
     while block < header.blocks {

@@ -1,6 +1,6 @@
 internal import CCambium
 
-/// A CRC-32C (Castagnoli), as headers of files, frames of the log and blobs carry it.
+/// A CRC-32C (Castagnoli), as headers of segments and blobs carry it.
 struct Checksum: Hashable, Sendable {
   private(set) var rawValue: UInt32
 

@@ -1,6 +1,6 @@
 internal import CCambium
 
-/// A CRC-64/NVMe, as pages carry it and as the references to them repeat it.
+/// A CRC-64/NVMe, as pages and the log carry it, and as references to pages repeat it.
 struct PageChecksum: Hashable, Sendable {
   private(set) var rawValue: UInt64
 
@@ -45,6 +45,16 @@ extension PageChecksum {
     var checksum = store.pageChecksum
     checksum.update(UInt64(position.block) << 32 | UInt64(position.segment))
     checksum.update(page.extracting(droppingFirst: size))
+    return checksum
+  }
+}
+
+extension PageChecksum {
+  /// The checksum of a block that holds it at `offset`: of all bytes but those.
+  static func ofBlock(_ block: RawSpan, but offset: Int) -> PageChecksum {
+    var checksum = PageChecksum()
+    checksum.update(block.part(0, offset))
+    checksum.update(block.part(offset + size, Layout.blockSize - offset - size))
     return checksum
   }
 }

@@ -7,18 +7,12 @@ struct StoreIdentity: Hashable, Sendable {
   let low: UInt64
   /// The last eight bytes, lowest first.
   let high: UInt64
-  /// The checksum of the 16 bytes, with which that of every frame of the log begins.
-  let checksum: Checksum
-  /// The checksum of the 16 bytes, with which that of every page begins.
+  /// The checksum of the 16 bytes, with which that of every page and of every frame of the log begins.
   let pageChecksum: PageChecksum
 
   init(low: UInt64, high: UInt64) {
     self.low = low
     self.high = high
-    var checksum = Checksum()
-    checksum.update(low)
-    checksum.update(high)
-    self.checksum = checksum
     var pageChecksum = PageChecksum()
     pageChecksum.update(low)
     pageChecksum.update(high)

@@ -54,7 +54,7 @@ final class EngineBackend: StoreBackend {
     threads = try EngineThreads(for: engine)
   }
 
-  /// Opens a store for one thread, so that everything happens in the same order each time.
+  /// Opens a store for one thread, so that everything happens in the same order each time. Its log says no times.
   ///
   /// - Parameter seed: For numbers that are random elsewhere.
   init(
@@ -65,9 +65,9 @@ final class EngineBackend: StoreBackend {
     let others = SeededNumbers(~seed)
     numbers = { others.next() }
     engine = Engine(
-      try Recovery.run(in: medium, options: options, creating: creating, check: check) {
-        salts.next()
-      },
+      try Recovery.run(
+        in: medium, options: options, creating: creating, check: check,
+        makeSalt: { salts.next() }, clock: { 0 }),
       options: options)
     engine.correctPlanning()
     threads = nil

@@ -236,7 +236,7 @@ final class ReadingBackend: StoreBackend {
     let blocks = files.files.reduce(0) { $0 + Int($1.blocks) }
     return LogUse(
       size: blocks * Layout.blockSize, usedBytes: Int(end.block) * Layout.blockSize,
-      use: Int(clamping: files.header.use))
+      use: Int(clamping: files.header.number))
   }
 
   /// Returns true if a process has the store open for writing.

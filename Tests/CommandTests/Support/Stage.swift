@@ -67,17 +67,15 @@ struct Stage {
   /// Gives both copies of a log's header the next version of the format.
   private static func makeNewer(_ path: String) throws {
     var all = try bytes(of: path)
-    for copy in [0, 4096] {
+    for copy in LogLayout.copyBlocks.map({ Int($0) * Layout.blockSize }) {
       all[copy + 8] = 2
-      var block = Array(all[copy..<copy + 4096])
-      var checksum = Checksum()
-      let (head, rest) = (Array(block[..<12]), Array(block[16...]))
-      checksum.update(head.rawSpan)
-      checksum.update(rest.rawSpan)
-      for byte in 0..<4 {
-        block[12 + byte] = UInt8(truncatingIfNeeded: checksum.rawValue >> (8 * UInt32(byte)))
+      var block = Array(all[copy..<copy + Layout.blockSize])
+      let offset = LogHeader.checksumOffset
+      let checksum = PageChecksum.ofBlock(block.rawSpan, but: offset)
+      for byte in 0..<PageChecksum.size {
+        block[offset + byte] = UInt8(truncatingIfNeeded: checksum.rawValue >> (8 * UInt64(byte)))
       }
-      all.replaceSubrange(copy..<copy + 4096, with: block)
+      all.replaceSubrange(copy..<copy + Layout.blockSize, with: block)
     }
     try write(all, to: path)
   }

@@ -60,7 +60,7 @@ private final class ConcurrentWorld: @unchecked Sendable {
   private static var options: EngineOptions {
     var options = EngineOptions()
     options.foldThreshold = 24 << 10
-    options.logSize = EngineOptions.Bounds(initial: 64 << 10, max: 256 << 10)
+    options.logSize = EngineOptions.Bounds(initial: 128 << 10, max: 256 << 10)
     return options
   }
 

@@ -16,7 +16,7 @@ import Testing
   private static let firstReserve = 64 << 10
 
   /// The blocks of a new store with its reserve.
-  private static let leastBlocks = 36 + 32
+  private static let leastBlocks = 38 + 32
 
   /// The reserve takes a fold of what is left and its compaction.
   @Test(arguments: [20, 200, 900, 4000])

@@ -41,6 +41,9 @@ enum FormatFixture {
   /// Of the log's first use: `5a a5 17 71 e8 8e 3c c3` in the file.
   static let salt: UInt64 = 0xc33c_8ee8_7117_a55a
 
+  /// Of its frames: 2026-01-02, 03:04:05.678 901 234 in UTC.
+  static let time: UInt64 = 1_767_323_045_678_901_234
+
   static let oldModel = Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.value) })
   static var newModel: [Bytes: Bytes] {
     var model = oldModel
@@ -67,7 +70,7 @@ extension FormatFixture {
     to medium: some FileSystem
   ) throws -> (old: FooterReference, new: FooterReference) {
     let old = try writeOld(to: medium)
-    let log = try Log.create(in: medium, of: identity, footer: old, salt: salt)
+    let log = try Log.create(in: medium, of: identity, footer: old, salt: salt) { time }
     try log.append(.commits, sequences: 6...9, commits())
     try log.flush()
     let new = try writeNew(over: old, to: medium)

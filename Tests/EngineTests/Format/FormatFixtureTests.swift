@@ -43,7 +43,7 @@ import Testing
     var kinds: [FrameKind] = []
     while let frame = try reader.next() { kinds.append(frame.kind) }
     #expect(kinds == [.commits, .footer, .seal])
-    #expect(reader.end == .clean(block: 5))
+    #expect(reader.end == .clean(block: 20))
     #expect(reader.position.footer == (try reference(lines[1].bytes)))
     #expect(reader.position.isSealed)
 

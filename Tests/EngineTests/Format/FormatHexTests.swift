@@ -5,9 +5,9 @@ import Testing
 
 /// The hexadecimal in `FORMAT.md` is the fixture's, and shows all of it.
 @Suite struct FormatHexTests {
-  /// Blocks shown as "the same as the block before them", and the byte from which on they are.
-  private static let copies: [FileName: (block: Int, from: Int)] = [
-    .pages(1): (7, 8), .pages(2): (4, 8), .log(0): (1, 0), .log(1): (1, 0),
+  /// Blocks shown as "the same as" another, and the byte from which on they are.
+  private static let copies: [FileName: (block: Int, of: Int, from: Int)] = [
+    .pages(1): (7, 6, 8), .pages(2): (4, 3, 8), .log(0): (16, 0, 0), .log(1): (16, 0, 0),
   ]
 
   @Test(arguments: FormatFixture.names)
@@ -21,10 +21,11 @@ import Testing
       last = end - 1
       shown.replaceSubrange(line.offset..<end, with: line.bytes)
     }
-    let (block, from) = try #require(Self.copies[name])
-    let copy = block * Layout.blockSize
+    let (block, original, from) = try #require(Self.copies[name])
+    let size = Layout.blockSize
     shown.replaceSubrange(
-      copy + from..<copy + Layout.blockSize, with: shown[copy - Layout.blockSize + from..<copy])
+      block * size + from..<(block + 1) * size,
+      with: shown[original * size + from..<(original + 1) * size])
     let difference = zip(shown, file).enumerated().first { $1.0 != $1.1 }
     #expect(difference == nil, "\(difference.map { String($0.offset, radix: 16) } ?? "")")
   }

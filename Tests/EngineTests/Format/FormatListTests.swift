@@ -63,7 +63,7 @@ import Testing
         "count or live blocks of a reference": "\(PageReference.aggregateMax)",
         "blocks of a file of the log, at first": "\(LogLayout.blocksMin)",
         "blocks of a file of the log, at most": "\(LogLayout.blocksMax)",
-        "a sequence, or a use": "\(LogLayout.sequenceMax)",
+        "a sequence, a use, or an epoch": "\(LogLayout.sequenceMax)",
         "bytes of content of a blob's frame": "\(BlobLayout.frameLength)",
       ])
   }

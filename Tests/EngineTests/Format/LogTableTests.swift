@@ -25,28 +25,29 @@ import Testing
     footer.encode(to: &footerBytes)
     let header = LogHeader(
       identity: StoreIdentity(low: 0x2827_2625_2423_2221, high: 0x3837_3635_3433_3231),
-      number: 0x0403_0201, blocks: 0x0807_0605, use: 0x1817_1615_1413_1211,
-      salt: 0x5857_5655_5453_5251, openingSequence: 0x6867_6665_6463_6261, footer: footer,
+      number: 0x1817_1615_1413_1211, epoch: 0x9897_9695_9493_9291, blocks: 0x0807_0605,
+      salt: 0x5857_5655_5453_5251, firstSequence: 0x6867_6665_6463_6261, footer: footer,
       features: Features(compatible: 0x71, readCompatible: 0x72, incompatible: 0x73),
-      openingBlocks: 0x8483_8281)
+      time: 0xa8a7_a6a5_a4a3_a2a1, openingBlocks: 0x8483_8281)
     var block = Bytes(repeating: 0xa5, count: Layout.blockSize)
     var span = block.mutableSpan
     var raw = unsafe span.mutableBytes
     header.encode(to: &raw)
-    var checksum = Checksum()
-    checksum.update(block.rawSpan.part(0, 12))
-    checksum.update(block.rawSpan.part(16, 4080))
+    var checksum = PageChecksum()
+    checksum.update(block.rawSpan.part(0, 32))
+    checksum.update(block.rawSpan.part(40, 4056))
     try table("Log header").verify(
       Bytes(block.prefix(LogHeader.size)),
       [
         "magic": Bytes("CAMBLOG\0".utf8), "format version": little(1, 4),
-        "checksum": little(UInt64(checksum.rawValue), 4),
+        "blocks": little(0x0807_0605, 4),
         "identity": little(0x2827_2625_2423_2221, 8) + little(0x3837_3635_3433_3231, 8),
-        "number": little(0x0403_0201, 4), "blocks": little(0x0807_0605, 4),
-        "use": little(0x1817_1615_1413_1211, 8), "salt": little(0x5857_5655_5453_5251, 8),
-        "opening sequence": little(0x6867_6665_6463_6261, 8), "compatible": little(0x71, 8),
+        "checksum": little(checksum.rawValue, 8), "compatible": little(0x71, 8),
         "read compatible": little(0x72, 8), "incompatible": little(0x73, 8),
-        "footer": footerBytes, "opening blocks": little(0x8483_8281, 4),
+        "number": little(0x1817_1615_1413_1211, 8), "epoch": little(0x9897_9695_9493_9291, 8),
+        "first sequence": little(0x6867_6665_6463_6261, 8),
+        "salt": little(0x5857_5655_5453_5251, 8), "footer": footerBytes,
+        "time": little(0xa8a7_a6a5_a4a3_a2a1, 8), "opening blocks": little(0x8483_8281, 4),
       ])
     #expect(block.dropFirst(LogHeader.size).allSatisfy { $0 == 0 })
   }
@@ -55,27 +56,29 @@ import Testing
     let buffer = FrameBuffer()
     buffer.appendTree(Bytes("t".utf8).rawSpan)
     let identity = StoreIdentity(low: 3, high: 4)
-    let header = FrameHeader(
+    var header = FrameHeader(
       .overlay, sequences: 0x1111_2222_3333_4444...0x5555_6666_7777_7888, length: 3,
-      previous: Checksum(rawValue: 0x0403_0201), salt: 0x1817_1615_1413_1211, block: 0x2423_2221,
-      flushedThrough: 0x3433_3231)
+      previous: PageChecksum(rawValue: 0x0807_0605_0403_0201), salt: 0x1817_1615_1413_1211,
+      block: 0x2423_2221, flushedThrough: 0x3433_3231, time: 0x4847_4645_4443_4241)
+    header.flags = 0x51
     _ = buffer.seal(header, in: identity)
     let frame = buffer.frame.array()
     #expect(frame.count == Layout.blockSize)
-    let covered = little(3, 8) + little(4, 8) + frame[4..<51]
-    var checksum = Checksum()
+    let covered = little(3, 8) + little(4, 8) + frame[8..<67]
+    var checksum = PageChecksum()
     checksum.update(covered.rawSpan)
     try table("Frame header").verify(
       Bytes(frame.prefix(FrameHeader.size)),
       [
-        "checksum": little(UInt64(checksum.rawValue), 4), "previous": little(0x0403_0201, 4),
+        "checksum": little(checksum.rawValue, 8),
+        "previous": little(0x0807_0605_0403_0201, 8),
         "salt": little(0x1817_1615_1413_1211, 8), "block": little(0x2423_2221, 4),
         "flushed through": little(0x3433_3231, 4), "length": little(3, 4), "kind": [2],
-        "reserved": little(0, 3), "first": little(0x1111_2222_3333_4444, 8),
-        "last": little(0x5555_6666_7777_7888, 8),
+        "flags": [0x51], "reserved": little(0, 2), "first": little(0x1111_2222_3333_4444, 8),
+        "last": little(0x5555_6666_7777_7888, 8), "time": little(0x4847_4645_4443_4241, 8),
       ])
-    #expect(frame[48..<51] == [1, 1, UInt8(ascii: "t")])
-    #expect(frame.dropFirst(51).allSatisfy { $0 == 0 })
+    #expect(frame[64..<67] == [1, 1, UInt8(ascii: "t")])
+    #expect(frame.dropFirst(67).allSatisfy { $0 == 0 })
   }
 
   @Test func `commits and operations are laid out as the tables say`() throws {

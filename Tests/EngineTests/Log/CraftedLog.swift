@@ -17,14 +17,14 @@ struct CraftedLog {
 
   /// A frame with one commit, or with another payload, as it should be.
   func frame(
-    _ block: UInt32, sequence: UInt64, after previous: Checksum? = nil, flushed: UInt32 = 2,
+    _ block: UInt32, sequence: UInt64, after previous: PageChecksum? = nil, flushed: UInt32 = 17,
     payload: Int? = nil
   ) -> FrameHeader {
     FrameHeader(
       .commits, sequences: sequence...sequence,
       length: payload ?? LogWorld.commits(sequence...sequence).payloadCount,
       previous: previous ?? header.checksum, salt: header.salt, block: block,
-      flushedThrough: flushed)
+      flushedThrough: flushed, time: 0)
   }
 
   /// Writes a frame at `place`, which need not be where it says it is.
@@ -32,7 +32,7 @@ struct CraftedLog {
   func write(
     _ frame: FrameHeader, at place: UInt32? = nil, _ payload: FrameBuffer? = nil,
     damage: (inout Bytes) -> Void = { _ in }
-  ) throws -> Checksum {
+  ) throws -> PageChecksum {
     let buffer = payload ?? LogWorld.commits(frame.first...frame.first)
     let checksum = buffer.seal(frame, in: LogWorld.identity)
     var bytes = buffer.frame.array()

@@ -29,7 +29,7 @@ import Testing
     }
 
     private mutating func read(_ files: LogFiles) throws(StoreError) {
-      let start = position?.use == files.header.use ? position : nil
+      let start = position?.use == files.header.number ? position : nil
       // Later frames say how far the earlier ones are flushed.
       var ahead = LogReader(files, from: start)
       while try ahead.next() != nil {}
@@ -101,7 +101,7 @@ import Testing
     if !log.hasRoomForSeal { try log.begin(salt: 7) } else { try log.appendSeal() }
     progress.end()
     #expect(try reading.join() == log.lastSequence)
-    print("Log: \(progress.polls) polls beside \(log.header.use) uses")
+    print("Log: \(progress.polls) polls beside \(log.header.number) uses")
   }
 }
 

@@ -54,7 +54,7 @@ import Testing
     guard let copy else { return history.violation(in: image) }
     for name in [FileName.log(0), .log(1)] {
       let before = image.bytes(of: name) ?? []
-      image.flipBit(copy * 32_768 + 777, of: name)
+      image.flipBit(copy * 16 * 32_768 + 777, of: name)
       // Refusing is right, going back is not.
       if (try? image.logContents()) != nil, let violation = history.violation(in: image) {
         return "\(violation) without copy \(copy) of \(name)"
@@ -85,7 +85,7 @@ import Testing
     let seeds = (0..<100_000 as Range<UInt64>).filter { seed in
       var generator = SplitMix64(seed: seed)
       return (0...1).allSatisfy { _ in
-        (16..<48).contains(Int.random(in: 0..<Layout.blockSize, using: &generator))
+        (40..<88).contains(Int.random(in: 0..<Layout.blockSize, using: &generator))
       }
     }
     #expect(!seeds.isEmpty)
@@ -106,7 +106,7 @@ import Testing
       try history.live()
       let medium = history.medium
       let whole = try medium.logContents()
-      medium.flipBit(copy * 32_768 + 777, of: name)
+      medium.flipBit(copy * 16 * 32_768 + 777, of: name)
       let healed = try medium.logContents()
       #expect(healed.served == whole.served)
       #expect(healed.faults.count == 1)
@@ -125,7 +125,7 @@ import Testing
         let history = LogHistory()
         try history.live()
         let medium = history.medium
-        medium.flipBit(copy * 32_768 + 777, of: name)
+        medium.flipBit(copy * 16 * 32_768 + 777, of: name)
         medium.restart()
         medium.inject(.stop, at: .call(medium.callCount + call))
         let later = LogHistory(after: history, on: medium)

@@ -6,10 +6,10 @@ import Testing
 
 /// Which header counts, as tables to be read across.
 @Suite struct LogHeaderTests {
-  private static func header(use: UInt64, number: UInt32 = 1, salt: UInt64 = 9) -> LogHeader {
+  private static func header(use: UInt64, epoch: UInt64 = 4, salt: UInt64 = 9) -> LogHeader {
     LogHeader(
-      identity: LogWorld.identity, number: number, blocks: 16, use: use, salt: salt,
-      openingSequence: 8, footer: LogWorld.footer(5), openingBlocks: 3)
+      identity: LogWorld.identity, number: use, epoch: epoch, blocks: 32, salt: salt,
+      firstSequence: 9, footer: LogWorld.footer(5), time: 70, openingBlocks: 3)
   }
 
   private static func encoded(_ header: LogHeader) -> Bytes {
@@ -20,8 +20,8 @@ import Testing
     return bytes
   }
 
-  private func decode(_ block: Bytes, number: UInt32 = 1) throws(StoreError) -> LogHeader {
-    try LogHeader(decoding: block.rawSpan, number: number, copy: 0, path: "here")
+  private func decode(_ block: Bytes, file: UInt32 = 1) throws(StoreError) -> LogHeader {
+    try LogHeader(decoding: block.rawSpan, file: file, copy: 0, path: "here")
   }
 
   // MARK: One copy
@@ -30,7 +30,8 @@ import Testing
     var header = Self.header(use: 6)
     header.features = Features(compatible: 1, readCompatible: 2, incompatible: 0)
     #expect(try decode(Self.encoded(header)) == header)
-    #expect(header.openingEnd == 5)
+    #expect(header.openingEnd == 20)
+    #expect(header.file == 1)
   }
 
   @Test func `a header with any bit wrong is refused, as damaged`() throws {
@@ -62,23 +63,28 @@ import Testing
     }
     #expect(try change(0, to: Bytes("CAMBLOG\0".utf8)) == nil)
     #expect(isCorrupt(try change(0, to: Bytes("CAMBIUM\0".utf8))))
-    #expect(isNewer(try change(8, to: little(2, 4))))
     #expect(isCorrupt(try change(8, to: little(0, 4))))
-    #expect(isCorrupt(try change(32, to: little(0, 4))))
-    #expect(isCorrupt(try change(36, to: little(15, 4))))
-    #expect(isCorrupt(try change(36, to: little(8193, 4))))
-    #expect(isCorrupt(try change(40, to: little(1 << 63, 8))))
-    #expect(isCorrupt(try change(56, to: little(5, 8))))
-    #expect(isCorrupt(try change(56, to: little(1 << 63, 8))))
-    #expect(isNewer(try change(80, to: little(1, 8))))
-    #expect(isCorrupt(try change(95, to: [0])))
-    #expect(isCorrupt(try change(120, to: little(0, 4))))
-    #expect(isCorrupt(try change(120, to: little(15, 4))))
-    #expect(isCorrupt(try change(120, to: little(1 << 31, 4))))
-    #expect(isCorrupt(try change(4095, to: [1])))
+    #expect(isCorrupt(try change(12, to: little(31, 4))))
+    #expect(isCorrupt(try change(12, to: little(8193, 4))))
+    #expect(isNewer(try change(56, to: little(1, 8))))
+    // The file of an odd use has another name.
+    #expect(isCorrupt(try change(64, to: little(7, 8))))
+    #expect(isCorrupt(try change(64, to: little(1 << 63, 8))))
+    #expect(isCorrupt(try change(72, to: little(1 << 63, 8))))
+    #expect(isCorrupt(try change(80, to: little(0, 8))))
+    #expect(isCorrupt(try change(80, to: little(6, 8))))
+    #expect(isCorrupt(try change(80, to: little(1 << 63, 8))))
+    #expect(isCorrupt(try change(103, to: [0])))
+    #expect(isCorrupt(try change(120, to: little(1 << 63, 8))))
+    #expect(isCorrupt(try change(136, to: little(0, 4))))
+    #expect(isCorrupt(try change(136, to: little(16, 4))))
+    #expect(isCorrupt(try change(136, to: little(1 << 31, 4))))
+    // Reserved bytes are not looked at.
+    #expect(try change(LogHeader.size, to: [1]) == nil)
+    #expect(try change(4095, to: [1]) == nil)
     // What is new in a newer version may be anywhere, and damage there is no new version.
-    #expect(
-      isNewer(try change(8, to: little(2, 4) + little(0, 4) + Bytes(repeating: 7, count: 99))))
+    #expect(isNewer(try change(8, to: little(2, 4) + Bytes(repeating: 7, count: 20))))
+    #expect(isNewer(try change(8, to: little(2, 4))))
     var damaged = Self.encoded(Self.header(use: 6))
     damaged[8] = 2
     #expect(isCorrupt(storeError { () throws(StoreError) in _ = try decode(damaged) }))
@@ -103,12 +109,14 @@ import Testing
       case .other: .success(Self.header(use: 6, salt: 8))
       case .bad:
         .failure(
-          .corrupt(.log(file: 1, block: UInt32(number)), invariant: .logHeader, reason: "bad"))
+          .corrupt(
+            .log(file: 1, block: LogLayout.copyBlocks[number]), invariant: .logHeader,
+            reason: "bad"))
       case .newer: .failure(.newerFormat(path: "here", reason: "newer"))
       }
     }
     do throws(StoreError) {
-      return try LogHeaderCopies(copies: copies).newest().use == 6 ? .new : .old
+      return try LogHeaderCopies(copies: copies).newest().number == 6 ? .new : .old
     } catch {
       if case .newerFormat = error { return .newer }
       return .corrupt
@@ -137,9 +145,7 @@ import Testing
 
   @Test func `of two files the one of the higher use is in use, and uses differ by one`() throws {
     func inUse(_ one: UInt64, _ two: UInt64) -> Int? {
-      try? LogFiles.inUse([
-        Self.header(use: one, number: 0), Self.header(use: two, number: 1),
-      ])
+      try? LogFiles.inUse([Self.header(use: one), Self.header(use: two)])
     }
     #expect(inUse(1, 0) == 0)
     #expect(inUse(1, 2) == 1)
@@ -150,6 +156,45 @@ import Testing
     #expect(inUse(1, 3) == nil)
     #expect(inUse(4, 2) == nil)
     #expect(inUse(1 << 62, 0) == nil)
+  }
+
+  @Test func `a use of a lower epoch than the one before it is refused`() throws {
+    func inUse(_ one: UInt64, _ two: UInt64) -> Int? {
+      try? LogFiles.inUse([Self.header(use: 7, epoch: one), Self.header(use: 6, epoch: two)])
+    }
+    #expect(inUse(0, 0) == 0)
+    #expect(inUse(3, 3) == 0)
+    #expect(inUse(3, 2) == 0)
+    #expect(inUse(2, 3) == nil)
+    #expect(inUse(0, 1 << 62) == nil)
+  }
+
+  @Test func `a log of a lower epoch than its newest footer is refused`() throws {
+    func check(_ log: UInt64, _ footer: UInt64) -> StoreError? {
+      var newest = Footer(identity: LogWorld.identity)
+      newest.epoch = footer
+      return storeError { () throws(StoreError) in
+        try LogAge.check(Self.header(use: 6, epoch: log), newest)
+      }
+    }
+    #expect(check(0, 0) == nil)
+    #expect(check(5, 5) == nil)
+    #expect(check(5, 4) == nil)
+    guard case .corrupt(.log(file: 1, block: 0), .logAge, _) = check(4, 5) else {
+      Issue.record("it was not refused")
+      return
+    }
+  }
+
+  @Test func `a log keeps its epoch from use to use`() throws {
+    let medium = InMemoryFileSystem()
+    let log = try Log.create(
+      in: medium, of: LogWorld.identity, footer: LogWorld.footer(0), epoch: 3, salt: 1)
+    try log.commit(1...1)
+    try log.begin(salt: 2)
+    #expect(log.header.number == 2)
+    #expect(try LogFiles(opening: medium, writing: false).header.epoch == 3)
+    #expect(try medium.recoverLog(salt: 3).header.epoch == 3)
   }
 
   @Test func `files that do not belong together are refused`() throws {
@@ -183,9 +228,8 @@ import Testing
 extension [UInt8] {
   /// Gives a header that was tampered with a checksum that is right.
   mutating func mendHeader() {
-    var checksum = Checksum()
-    checksum.update(rawSpan.part(0, 12))
-    checksum.update(rawSpan.part(16, Layout.blockSize - 16))
-    replaceSubrange(12..<16, with: little(UInt64(checksum.rawValue), 4))
+    let offset = LogHeader.checksumOffset
+    let checksum = PageChecksum.ofBlock(rawSpan, but: offset)
+    replaceSubrange(offset..<offset + 8, with: little(checksum.rawValue, 8))
   }
 }

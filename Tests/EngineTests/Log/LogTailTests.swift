@@ -13,7 +13,7 @@ import Testing
     case stale, misplaced, unrelated
     case damaged
     /// Whole, after the frame before it, and impossible.
-    case unknownKind, gap, backwards, flushedAhead, malformed, twoCommits
+    case unknownKind, unknownFlag, gap, backwards, flushedAhead, earlier, malformed, twoCommits
     /// Impossible, and not after the frame before it.
     case unrelatedKind
   }
@@ -30,12 +30,16 @@ import Testing
   private enum Verdict: Equatable {
     case clean, torn
     case corrupt(Invariant)
+    case newerFormat
   }
 
   private func verdict(_ found: Found, _ later: Later) throws -> Verdict {
     let log = try CraftedLog()
-    let first = try log.write(log.frame(2, sequence: 1))
-    var frame = log.frame(3, sequence: 3, after: first)
+    var before = log.frame(17, sequence: 1)
+    before.time = 5
+    let first = try log.write(before)
+    var frame = log.frame(18, sequence: 3, after: first)
+    frame.time = 5
     // Sequence 2 would be two blocks long: a footer takes the place.
     frame.first = 2
     frame.last = 2
@@ -44,47 +48,50 @@ import Testing
     switch found {
     case .nothing: break
     case .stale: frame.salt += 1
-    case .misplaced: frame.block = 5
-    case .unrelated: frame.previous = Checksum(rawValue: 1)
-    case .damaged: damage = { $0[60] ^= 1 }
+    case .misplaced: frame.block = 20
+    case .unrelated: frame.previous = PageChecksum(rawValue: 1)
+    case .damaged: damage = { $0[80] ^= 1 }
     case .unknownKind: frame.kind = 9
+    case .unknownFlag: frame.flags = 4
+    case .earlier: frame.time = 4
     case .gap:
       frame.first = 3
       frame.last = 3
     case .backwards: frame.first = 3
-    case .flushedAhead: frame.flushedThrough = 4
-    case .malformed: damage = { $0[48] ^= 1 }
+    case .flushedAhead: frame.flushedThrough = 19
+    case .malformed: damage = { $0[64] ^= 1 }
     case .twoCommits: frame.last = 3
     case .unrelatedKind:
       frame.kind = 9
-      frame.previous = Checksum(rawValue: 1)
+      frame.previous = PageChecksum(rawValue: 1)
     }
     if found == .malformed {
       let buffer = FrameBuffer()
       buffer.appendCommit { $0.appendClear() }
       frame.length = UInt32(buffer.payloadCount)
-      try log.write(frame, at: 3, buffer)
+      try log.write(frame, at: 18, buffer)
     } else if found != .nothing {
-      try log.write(frame, at: 3, payload, damage: damage)
+      try log.write(frame, at: 18, payload, damage: damage)
     }
 
     var behind = log.frame(
-      4, sequence: 3, after: Checksum(rawValue: 5), flushed: later == .unflushed ? 3 : 4)
+      19, sequence: 3, after: PageChecksum(rawValue: 5), flushed: later == .unflushed ? 18 : 19)
     if later == .stale { behind.salt += 1 }
-    if later == .misplaced { behind.block = 6 }
+    if later == .misplaced { behind.block = 21 }
     if later != .nothing {
-      try log.write(behind, at: 4) { if later == .damaged { $0[60] ^= 1 } }
+      try log.write(behind, at: 19) { if later == .damaged { $0[80] ^= 1 } }
     }
     do throws(StoreError) {
       let (frames, end) = try log.read()
-      #expect(frames.map(\.blocks) == [2..<3])
+      #expect(frames.map(\.blocks) == [17..<18])
       switch end {
-      case .clean(block: 3): return .clean
-      case .torn(block: 3, _): return .torn
+      case .clean(block: 18): return .clean
+      case .torn(block: 18, _): return .torn
       default: throw .missing(path: "end \(String(describing: end))")
       }
     } catch {
-      guard case .corrupt(.log(file: 0, block: 3), let invariant, _) = error else { throw error }
+      if case .newerFormat = error { return .newerFormat }
+      guard case .corrupt(.log(file: 0, block: 18), let invariant, _) = error else { throw error }
       return .corrupt(invariant)
     }
   }
@@ -112,7 +119,7 @@ import Testing
 
   @Test func `a frame that is whole and in its place is damage if it is impossible`() throws {
     for later in Later.allCases {
-      for found in [Found.unknownKind, .gap, .backwards, .flushedAhead] {
+      for found in [Found.gap, .backwards, .flushedAhead, .earlier] {
         #expect(try verdict(found, later) == .corrupt(.logFrame), "\(found), \(later)")
       }
       #expect(try verdict(.malformed, later) == .corrupt(.logOperations))
@@ -120,11 +127,37 @@ import Testing
     }
   }
 
+  @Test func `a frame of an unknown kind or with an unknown flag is of a newer version`() throws {
+    for later in Later.allCases {
+      #expect(try verdict(.unknownKind, later) == .newerFormat, "\(later)")
+      #expect(try verdict(.unknownFlag, later) == .newerFormat, "\(later)")
+    }
+  }
+
+  @Test func `a log with a frame of a newer version is neither followed, recovered nor salvaged`()
+    throws
+  {
+    func isNewer(_ body: () throws(StoreError) -> Void) -> Bool {
+      guard let error = storeError(body) else { return false }
+      if case .newerFormat(path: "memory", _) = error { return true }
+      return false
+    }
+    let log = try CraftedLog()
+    var frame = log.frame(17, sequence: 1)
+    frame.kind = 9
+    try log.write(frame)
+    let before = try log.medium.contents(of: .log(0))
+    #expect(isNewer { () throws(StoreError) in _ = try log.read() })
+    #expect(isNewer { () throws(StoreError) in _ = try SimulatedEngine.open(log.medium) })
+    #expect(isNewer { () throws(StoreError) in _ = try SalvageSource(log.medium) })
+    #expect(try log.medium.contents(of: .log(0)) == before)
+  }
+
   @Test func `frames of footers and seals must say what can be`() throws {
     func fault(_ change: (inout FrameHeader) -> Void, _ payload: FrameBuffer) throws -> Invariant? {
       let log = try CraftedLog()
-      let first = try log.write(log.frame(2, sequence: 1))
-      var frame = log.frame(3, sequence: 1, after: first, payload: payload.payloadCount)
+      let first = try log.write(log.frame(17, sequence: 1))
+      var frame = log.frame(18, sequence: 1, after: first, payload: payload.payloadCount)
       change(&frame)
       try log.write(frame, payload)
       let error = storeError { () throws(StoreError) in _ = try log.read() }
@@ -161,7 +194,7 @@ import Testing
 
   @Test func `a footer does not part an overlay, and is not older than the one before`() throws {
     let log = try CraftedLog()
-    var overlay = log.frame(2, sequence: 1, payload: 0)
+    var overlay = log.frame(17, sequence: 1, payload: 0)
     overlay.kind = FrameKind.overlay.rawValue
     overlay.last = 3
     let first = try log.write(overlay, FrameBuffer())
@@ -169,7 +202,7 @@ import Testing
       var previous = first
       for (number, covered) in covered.enumerated() {
         var frame = log.frame(
-          3 + UInt32(number), sequence: covered, after: previous, payload: FooterReference.size)
+          18 + UInt32(number), sequence: covered, after: previous, payload: FooterReference.size)
         frame.kind = FrameKind.footer.rawValue
         let payload = FrameBuffer()
         payload.append(LogWorld.footer(covered))

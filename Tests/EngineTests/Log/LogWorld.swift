@@ -155,7 +155,9 @@ extension FileSystem {
   }
 
   /// Recovers the log as an engine would.
-  func recoverLog(salt: UInt64) throws -> Log {
+  func recoverLog(
+    salt: UInt64, clock: @escaping LogClock = { 0 }
+  ) throws -> Log {
     let files = try LogFiles(opening: self, writing: true)
     let found = try LogContents(reading: files)
     var reader = LogReader(files)
@@ -164,6 +166,6 @@ extension FileSystem {
       recovering: files, readTo: (reader.position, reader.end),
       opening: LogWorld.opening(after: found.footer, to: found.lastSequence) {
         found.attempts[$0] ?? 0
-      }, footer: found.footer, salt: salt)
+      }, footer: found.footer, salt: salt, clock: clock)
   }
 }

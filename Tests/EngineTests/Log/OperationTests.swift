@@ -196,13 +196,15 @@ import Testing
 extension FrameHeader {
   fileprivate mutating func damage(_ generator: inout SplitMix64) {
     let extreme: UInt64 = [0, 1, 2, 1 << 31, 1 << 62, .max].randomElement(using: &generator) ?? 0
-    switch Int.random(in: 0..<7, using: &generator) {
-    case 0: previous = Checksum(rawValue: UInt32(truncatingIfNeeded: extreme))
+    switch Int.random(in: 0..<9, using: &generator) {
+    case 0: previous = PageChecksum(rawValue: extreme)
     case 1: block = UInt32(truncatingIfNeeded: extreme)
     case 2: flushedThrough = UInt32(truncatingIfNeeded: extreme)
     case 3: kind = UInt8(truncatingIfNeeded: generator.next())
     case 4: first = extreme
     case 5: last = extreme
+    case 6: flags = UInt8(truncatingIfNeeded: extreme)
+    case 7: time = extreme
     default: salt = extreme
     }
   }

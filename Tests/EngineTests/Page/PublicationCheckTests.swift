@@ -67,14 +67,14 @@ import Testing
     let footer = try appender.publish(Footer(identity: FooterFixtures.identity))
     let file = try medium.open(.log(0), .create, at: .test)
     var header = LogHeader(
-      identity: FooterFixtures.identity, number: 0, blocks: 1, use: 1, salt: 3, openingSequence: 0,
+      identity: FooterFixtures.identity, number: 1, blocks: 1, salt: 3, firstSequence: 1,
       footer: footer)
     #expect(invariant { try file.write(header, copy: 0, at: .test) } == .logHeader)
     header.blocks = UInt32(LogLayout.blocksMin)
-    header.openingSequence = 5
+    header.firstSequence = 6
     #expect(invariant { try file.write(header, copy: 0, at: .test) } == .logHeader)
     #expect(try file.size(at: .test) == 0)
-    header.openingSequence = 0
+    header.firstSequence = 1
     try file.write(header, copy: 0, at: .test)
     #expect(try file.size(at: .test) == Layout.blockSize)
   }

@@ -47,7 +47,7 @@ struct StoreMender {
     blobSeed = nil
     guard let log = logInUse else { return }
     identity = StoreIdentity(low: number(log, 16), high: number(log, 24))
-    mendFooter(at: Place(file: log, offset: 88))
+    mendFooter(at: Place(file: log, offset: 96))
     for offset in footersInFrames(of: log) { mendFooter(at: Place(file: log, offset: offset)) }
     mendLog(log)
   }

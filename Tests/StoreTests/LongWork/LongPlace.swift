@@ -36,7 +36,7 @@ struct LongPlace {
 
   private static var engineOptions: EngineOptions {
     var options = EngineOptions()
-    options.logSize = .init(initial: 64 << 10, max: 1 << 20)
+    options.logSize = .init(initial: 128 << 10, max: 1 << 20)
     options.readMode = .buffered(cacheSize: 1 << 20)
     options.segmentBlocks = 129
     options.blobSegmentSize = 64 << 10

@@ -324,9 +324,9 @@ struct StoreOpeningTests {
     for account in Account.some(scaled(20_000, debug: 3_000)) {
       try store.save(account, durability: .relaxed)
     }
-    #expect(try logBytes().max() ?? 0 > 64 << 10)
+    #expect(try logBytes().max() ?? 0 > 128 << 10)
     try store.close()
-    #expect(try logBytes() == [64 << 10, 64 << 10])
+    #expect(try logBytes() == [128 << 10, 128 << 10])
   }
 
   @Test func `a store is read by its own description, I8`() throws {

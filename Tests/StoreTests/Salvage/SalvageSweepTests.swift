@@ -61,10 +61,15 @@ import Testing
 
   /// Gives both copies of a log's header the next version of the format.
   private static func makeLogNewer(_ bytes: inout Data) {
-    for start in [0, Layout.blockSize] {
+    for copy in LogLayout.copyBlocks {
+      let start = Int(copy) * Layout.blockSize
       bytes[start + 8] = UInt8(SegmentHeader.formatVersion + 1)
-      let parts = [start..<start + 12, start + 16..<start + Layout.blockSize]
-      put(checksumOf: parts, at: start + 12, in: &bytes)
+      let block = Array(bytes[start..<start + Layout.blockSize])
+      let checksum = PageChecksum.ofBlock(block.rawSpan, but: LogHeader.checksumOffset)
+      for byte in 0..<PageChecksum.size {
+        bytes[start + LogHeader.checksumOffset + byte] = UInt8(
+          truncatingIfNeeded: checksum.rawValue >> (8 * UInt64(byte)))
+      }
     }
   }
 

@@ -37,6 +37,7 @@ struct Backup {
     monitor.begin(try count(of: trees))
     let appender = PageAppender(to: target, of: source.identity, from: 1, output: .direct)
     var footer = Footer(identity: source.identity, features: source.features)
+    footer.epoch = source.epoch
     footer.coveredSequence = state.sequence
     let first = trees.filter { $0 == TreeNames.schemas }
     for name in first + trees.filter({ $0 != TreeNames.schemas }) {
@@ -51,7 +52,8 @@ struct Backup {
     let reference = try appender.publish(footer)
     try Self.check(reference, against: footer, in: target)
     _ = try Log.create(
-      in: target, of: source.identity, footer: reference, features: source.features, salt: salt)
+      in: target, of: source.identity, footer: reference, features: source.features,
+      epoch: source.epoch, salt: salt)
     return BackupContents(
       sequence: state.sequence, entries: monitor.progress.entries, bytes: bytes)
   }

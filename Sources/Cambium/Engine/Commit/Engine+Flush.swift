@@ -188,8 +188,8 @@ extension Engine {
   /// Where the log went over to its other file, it was full or soon would have been: the files should be
   /// larger.
   private func noteUse() {
-    if log.header.use == lastUse { return }
-    lastUse = log.header.use
+    if log.header.number == lastUse { return }
+    lastUse = log.header.number
     logTarget = min(options.logSize.max, max(logTarget, 2 * log.usableBlocks * Layout.blockSize))
     background.wakeFolder()
   }

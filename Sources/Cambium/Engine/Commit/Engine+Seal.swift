@@ -35,8 +35,8 @@ extension Engine {
     lock.lock()
     defer { lock.unlock() }
     try wait(for: progressed, to: .finishing, until: !hasLogTurn)
-    let (use, end) = (log.header.use, log.contentEnd)
-    while log.header.use == use, log.statedEnd < end {
+    let (use, end) = (log.header.number, log.contentEnd)
+    while log.header.number == use, log.statedEnd < end {
       try check(.finishing)
       if hasLogTurn {
         progressed.wait()

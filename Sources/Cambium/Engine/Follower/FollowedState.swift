@@ -100,6 +100,7 @@ extension FollowedReading {
       try showWithoutWriter(&log)
       let isFirst = base == nil
       let base = try self.base(of: &log, after: base)
+      try LogAge.check(files.header, base.file.footer)
       // A writer has looked when it opened the store, and now goes on behind what this reader sees.
       if isFirst, try !WriterLock.isHeld(in: medium) {
         try LogAge.check(files.header, newest: log.footer, in: medium)
@@ -146,8 +147,8 @@ extension FollowedReading {
   private func isSuperseded(_ files: LogFiles) throws(StoreError) -> Bool {
     let header = try visible(files.again()).header
     // One that has come as far with another salt is of a copy that was put in its place.
-    return header.use > files.header.use
-      || header.use == files.header.use && header.salt != files.header.salt
+    return header.number > files.header.number
+      || header.number == files.header.number && header.salt != files.header.salt
   }
 
   /// Shows all that was read if there is no writer. It is asked for after the frames were read: a writer

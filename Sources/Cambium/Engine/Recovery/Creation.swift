@@ -45,8 +45,8 @@ extension Recovery {
     guard try file.read(into: &span, from: 0, at: .logRead) == Layout.blockSize else {
       return false
     }
-    let header = try? LogHeader(decoding: block.bytes, number: 1, copy: 0, path: medium.path)
-    return header?.use == 0
+    let header = try? LogHeader(decoding: block.bytes, file: 1, copy: 0, path: medium.path)
+    return header?.number == 0
   }
 
   private func size(of name: FileName) throws(StoreError) -> Int {
@@ -59,6 +59,6 @@ extension Recovery {
       to: medium, of: identity, from: 1, output: .buffered, segmentBlocks: options.segmentBlocks)
     let reference = try appender.publish(Footer(identity: identity))
     _ = try Log.create(
-      in: medium, of: identity, footer: reference, salt: makeSalt())
+      in: medium, of: identity, footer: reference, salt: makeSalt(), clock: clock)
   }
 }

@@ -9,6 +9,16 @@ enum LogAge {
   /// The blocks at the end of a segment that are looked at: two copies of the largest footer.
   static var blockCount: UInt32 { 2 * UInt32(Layout.pageBlocksMax) }
 
+  /// Refuses a log of an epoch before that of the newest footer, as of a store that was handed over to another writer.
+  ///
+  /// - Throws: `.corrupt` (L8).
+  static func check(_ header: LogHeader, _ newest: Footer) throws(StoreError) {
+    guard header.epoch < newest.epoch else { return }
+    throw .corrupt(
+      .log(file: header.file, block: 0), invariant: .logAge,
+      reason: "the log is of epoch \(header.epoch), and its newest footer of epoch \(newest.epoch)")
+  }
+
   /// - Parameters:
   ///   - header: That of the log in use.
   ///   - newest: The newest footer that the log names.
@@ -41,16 +51,16 @@ enum LogAge {
     let buffer = PageBuffer(count: Int(end - start) * Layout.blockSize)
     var span = buffer.mutableBytes
     let count = try file.read(into: &span, from: Int(start) * Layout.blockSize, at: .pageRead)
-    let known = UInt32(clamping: header.use)
+    let known = UInt32(clamping: header.number)
     for index in 0..<count / Layout.blockSize {
       let position = PagePosition(segment: number, block: start + UInt32(index))
       let bytes = buffer.bytes.part(index * Layout.blockSize, count - index * Layout.blockSize)
       guard let footer = footer(bytes, at: position, of: header.identity), footer.logUse > known
       else { continue }
       throw .corrupt(
-        .log(file: header.number, block: 0), invariant: .logAge,
+        .log(file: header.file, block: 0), invariant: .logAge,
         reason:
-          "it is use \(header.use) of the log, and the footer at \(position), with commits up to"
+          "it is use \(header.number) of the log, and the footer at \(position), with commits up to"
           + " \(footer.coveredSequence), was written in use \(footer.logUse)")
     }
   }

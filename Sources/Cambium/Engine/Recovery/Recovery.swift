@@ -30,6 +30,7 @@ struct Recovery {
   let medium: any FileSystem
   let options: EngineOptions
   let makeSalt: @Sendable () -> UInt64
+  let clock: LogClock
   private let check: (any StateCheck)?
   private let names = TreeNames()
   private var report = OpenReport()
@@ -40,27 +41,31 @@ struct Recovery {
   ///   - creating: Whether to make a store where there is none.
   ///   - check: Is asked about what was found, before anything is written but the lock.
   ///   - makeSalt: Random numbers, for the store's identity and for each use of its log.
+  ///   - clock: Says the time of commits.
   /// - Throws: what `check` does; `.locked`, `.missing` if there is no store or something of it is not there, `.corrupt`,
   ///   `.newerFormat`, `.limitExceeded`, `.full`, `.io`.
   static func run(
     in medium: any FileSystem, options: EngineOptions, creating: Bool,
     check: (any StateCheck)? = nil,
-    makeSalt: @escaping @Sendable () -> UInt64
+    makeSalt: @escaping @Sendable () -> UInt64,
+    clock: @escaping LogClock = Syscall.realTime
   ) throws(StoreError) -> Recovered {
     let lock = try WriterLock(in: medium)
-    var recovery = Recovery(medium: medium, options: options, check: check, makeSalt: makeSalt)
+    var recovery = Recovery(
+      medium: medium, options: options, check: check, makeSalt: makeSalt, clock: clock)
     if creating { recovery.report.isNew = try recovery.createIfMissing() }
     return try recovery.recover(lock)
   }
 
   private init(
     medium: any FileSystem, options: EngineOptions, check: (any StateCheck)?,
-    makeSalt: @escaping @Sendable () -> UInt64
+    makeSalt: @escaping @Sendable () -> UInt64, clock: @escaping LogClock
   ) {
     self.medium = medium
     self.options = options
     self.check = check
     self.makeSalt = makeSalt
+    self.clock = clock
   }
 
   private mutating func recover(
@@ -75,6 +80,7 @@ struct Recovery {
       throw .newerFormat(path: medium.path, reason: "it has features this program cannot write")
     }
     if let fault = page.healedCopy { report.healed.append(fault) }
+    try LogAge.check(files.header, page.footer)
     try LogAge.check(files.header, newest: content.footer, in: medium)
     let base = try Base(page, names: names)
     let state = try replay(content, over: base, from: files)
@@ -84,13 +90,13 @@ struct Recovery {
     // From here on nothing is relied on that is not on the medium now.
     let log = try Log(
       recovering: files, readTo: (content.position, content.end), opening: state.opening(names),
-      footer: content.footer, salt: makeSalt(), reserve: reserve)
+      footer: content.footer, salt: makeSalt(), reserve: reserve, clock: clock)
     let next = max(try removeOrphans(of: page), page.footer.nextSegment)
     cutTails(of: page)
     let appender = try PageAppender(
       to: medium, of: files.identity, behind: content.footer, from: next, output: .direct,
       segmentBlocks: options.segmentBlocks)
-    appender.logUse = UInt32(clamping: log.header.use)
+    appender.logUse = UInt32(clamping: log.header.number)
     return Recovered(
       medium: medium, writerLock: writerLock, names: names, log: log, appender: appender,
       reserve: reserve, state: state, report: report, makeSalt: makeSalt)

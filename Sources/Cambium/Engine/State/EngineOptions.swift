@@ -7,7 +7,7 @@ struct EngineOptions: Hashable, Sendable {
   /// How many runs of about one size a spilled transaction has before they are merged.
   var runsMax = 16
   /// The size of each of the log's two files at first, and at most.
-  var logSize = Bounds(initial: 64 << 10, max: 32 << 20)
+  var logSize = Bounds(initial: 128 << 10, max: 32 << 20)
   var readMode = ReadMode.mapped
   /// The sizes that nodes are built with.
   var nodeSizes = NodeSizes.standard
@@ -36,7 +36,7 @@ struct EngineOptions: Hashable, Sendable {
   /// room for what comes after, and that both fit behind the header, in whole blocks each. A use that had to grow its
   /// file first could not begin on a full disk.
   func openingMax(ofFile size: Int) -> Int {
-    let blocks = LogLayout.headerBlocks + LogLayout.reservedBlocks + 2
+    let blocks = LogLayout.firstFrameBlock + LogLayout.reservedBlocks + 2
     return min(size / 8 * 7, size - blocks * Layout.blockSize)
   }
 }

@@ -14,7 +14,7 @@ struct SalvagedLog {
 
   var identity: StoreIdentity { files.identity }
   /// Which use it is.
-  var use: UInt64 { files.header.use }
+  var use: UInt64 { files.header.number }
 
   /// - Parameter note: Called with each fault of the log.
   /// - Returns: nil if neither of its files can be read.

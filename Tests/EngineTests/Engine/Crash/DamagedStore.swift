@@ -123,8 +123,10 @@ struct DamagedStore {
       return isDamaged(.pages(number), 0...Layout.segmentBlocksMax)
     case .corrupt(.log(let number, let block), _, _):
       // Which of two copies of a header is right, nobody can tell. The longest frame is three blocks.
-      let isHeader = block < LogLayout.headerBlocks
-      return isDamaged(.log(number), isHeader ? 0...1 : Int(block)...Int(block) + 2)
+      let isHeader = block < LogLayout.firstFrameBlock
+      return isDamaged(
+        .log(number),
+        isHeader ? 0...LogLayout.firstFrameBlock - 1 : Int(block)...Int(block) + 2)
     case .missing: return file != nil
     default: return false
     }

@@ -92,7 +92,7 @@ extension ScenarioWriter {
 
   /// With a log so small that little is too large for it.
   private mutating func commitByFooter() {
-    scenario.options.logSize = .init(initial: 64 << 10, max: 64 << 10)
+    scenario.options.logSize = .init(initial: 128 << 10, max: 128 << 10)
     times(number(1...3)) { $0.commit($0.durability()) }
     times(number(1...2)) {
       $0.maybe(.freeze)

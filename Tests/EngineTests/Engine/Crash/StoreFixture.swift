@@ -87,7 +87,7 @@ struct StoreFixture {
     var reader = LogReader(files)
     var frames: [Set<Place>] = []
     while let frame = try reader.next() {
-      let blocks = frame.blocks.map { Place(file: .log(files.header.number), block: Int($0)) }
+      let blocks = frame.blocks.map { Place(file: .log(files.header.file), block: Int($0)) }
       frames.insert(Set(blocks), at: 0)
     }
     return frames

@@ -22,16 +22,16 @@ import Testing
     let commits = FrameBuffer()
     commits.appendCommit(operations.payload)
     var header = LogHeader(
-      identity: identity, number: 0, blocks: 256, use: 1, salt: 9, openingSequence: 0,
+      identity: identity, number: 1, blocks: 256, salt: 9, firstSequence: 1,
       footer: footer)
     let frame = FrameHeader(
       .commits, sequences: 1...1, length: commits.payloadCount, previous: header.checksum, salt: 9,
-      block: UInt32(LogLayout.headerBlocks), flushedThrough: UInt32(LogLayout.headerBlocks))
+      block: UInt32(LogLayout.firstFrameBlock), flushedThrough: UInt32(LogLayout.firstFrameBlock),
+      time: 0)
     var payload = Bytes(repeating: 0, count: FrameHeader.size) + commits.payload.array()
     write(to: &payload) { bytes in _ = frame.encode(to: &bytes, in: identity) }
     _ = try medium.create(.log(0), file(header, payload))
-    header.number = 1
-    header.use = 0
+    header.number = 0
     _ = try medium.create(.log(1), file(header, []))
     return medium
   }
@@ -39,8 +39,10 @@ import Testing
   private static func file(_ header: LogHeader, _ frames: Bytes) -> Bytes {
     var block = Bytes(repeating: 0, count: Layout.blockSize)
     write(to: &block) { bytes in header.encode(to: &bytes) }
-    let rest = Int(header.blocks - 2) * Layout.blockSize - frames.count
-    return block + block + frames + Bytes(repeating: 0, count: rest)
+    let unused = Bytes(repeating: 0, count: (LogLayout.firstFrameBlock - 2) * Layout.blockSize)
+    let rest =
+      (Int(header.blocks) - LogLayout.firstFrameBlock) * Layout.blockSize - frames.count
+    return block + unused + block + frames + Bytes(repeating: 0, count: rest)
   }
 
   private static func write(to bytes: inout Bytes, _ body: (inout MutableRawSpan) -> Void) {

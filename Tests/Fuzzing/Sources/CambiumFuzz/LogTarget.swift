@@ -11,7 +11,8 @@ enum LogTarget: FuzzTarget {
   }
 
   static func run(_ input: [UInt8]) throws {
-    guard input.count >= 2 * Layout.blockSize, input.count <= sizeMax else { return }
+    guard input.count >= LogLayout.firstFrameBlock * Layout.blockSize, input.count <= sizeMax
+    else { return }
     let medium = InMemoryFileSystem(capacity: 2 * sizeMax)
     for (name, bytes) in mended(input).contents {
       let name: FileName = name == "log-0" ? .log(0) : .log(1)
@@ -32,20 +33,19 @@ enum LogTarget: FuzzTarget {
 
   /// Both files of a log: the input, and a spare of the same store.
   private static func mended(_ input: [UInt8]) -> StoreFiles {
-    let blocks = Int(input.rawSpan.load(36, as: UInt32.self))
+    let blocks = Int(input.rawSpan.load(12, as: UInt32.self))
     let size = min(sizeMax, max(blocks, LogLayout.blocksMin) * Layout.blockSize)
     var log = input + [UInt8](repeating: 0, count: max(0, size - input.count))
-    log.replaceSubrange(32..<36, with: [0, 0, 0, 0])
-    // The spare has the use before, and nothing but its header.
-    let use = max(1, log.rawSpan.load(40, as: UInt64.self))
+    // The file is that of an odd use. The spare has the use before, and nothing but its header.
+    let use = log.rawSpan.load(64, as: UInt64.self) | 1
     var spare = [UInt8](repeating: 0, count: LogLayout.blocksMin * Layout.blockSize)
     spare.replaceSubrange(0..<40, with: log[0..<40])
-    spare[32] = 1
-    spare[36] = UInt8(LogLayout.blocksMin)
-    for (index, byte) in little(use - 1).enumerated() { spare[40 + index] = byte }
-    for (index, byte) in little(use).enumerated() { log[40 + index] = byte }
-    // Segment 1, block 1, of 1 block.
-    spare.replaceSubrange(88..<96, with: [1, 0, 0, 0, 1, 0, 0, 1])
+    spare.replaceSubrange(12..<16, with: [UInt8(LogLayout.blocksMin), 0, 0, 0])
+    for (index, byte) in little(use - 1).enumerated() { spare[64 + index] = byte }
+    for (index, byte) in little(use).enumerated() { log[64 + index] = byte }
+    // First sequence 1; segment 1, block 1, of 1 block.
+    spare[80] = 1
+    spare.replaceSubrange(96..<104, with: [1, 0, 0, 0, 1, 0, 0, 1])
     var files = StoreFiles()
     files.contents["log-0"] = spare
     var mender = StoreMender(files)
