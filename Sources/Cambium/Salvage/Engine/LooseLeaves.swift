@@ -2,7 +2,7 @@
 ///
 /// Each leaf says to which tree it belongs (`TreeTag`). Of two leaves, the one that is later in append order was written later.
 /// So if several leaves have keys in one range, the last of them counts for that range. If it lacks a key that an earlier
-/// leaf has, the record was deleted.
+/// leaf has, the record was deleted. A leaf whose rows cannot be read counts only where no other leaf has keys.
 ///
 /// - Complexity: one pass over all pages when the first part is missing, and another over the leaves of each tree that lacks
 ///   some. Memory for 24 bytes a leaf, and for two keys of each leaf of those trees.
@@ -25,31 +25,68 @@ final class LooseLeaves {
   /// The keys of a leaf: from `first` on and below `end`.
   fileprivate struct Span {
     let leaf: Leaf
+    let use: Use
     var first: [UInt8]
     var end: [UInt8]
+
+    /// True if this leaf counts, and not the other, for keys that both may have.
+    func counts(before other: Span) -> Bool {
+      if use != other.use { return use == .readable }
+      return other.leaf.position < leaf.position
+    }
   }
 
-  /// Which versions a tree may have leaves of.
-  typealias Rule = (TreeTag, UInt32) -> Bool
+  /// The use of a tree's leaves of some version.
+  enum Use {
+    case readable
+    /// Their keys are known, and nothing says what their values mean.
+    case keysOnly
+    /// They are of another tree, or of an abandoned state.
+    case none
+  }
+
+  /// Which leaves of a tree are used, by their version.
+  typealias Rule = (TreeTag, UInt32) -> Use
 
   let pages: PageReader
   private let segments: [WholePages]
-  private let accepts: Rule
+  private let use: Rule
   private var all: [TreeTag: [Leaf]]?
   private var spans: [TreeTag: [Span]] = [:]
   private(set) var faults: [StoreError] = []
 
-  /// - Parameter accepts: True if leaves of a version are of a tree; others are passed over.
-  init(of pages: PageReader, in segments: [WholePages], accepts: @escaping Rule) {
+  /// - Parameter use: The use of each leaf.
+  init(of pages: PageReader, in segments: [WholePages], use: @escaping Rule) {
     self.pages = pages
     self.segments = segments
-    self.accepts = accepts
+    self.use = use
   }
 
   /// Returns true if a tree has leaves that may be read, after a position.
   func hasLeaves(of tag: TreeTag, behind position: PagePosition?) -> Bool {
     (leaves()[tag] ?? []).contains { leaf in
-      accepts(tag, leaf.version) && (position.map { $0 < leaf.position } ?? true)
+      use(tag, leaf.version) != .none && (position.map { $0 < leaf.position } ?? true)
+    }
+  }
+
+  /// Calls `body` with every entry that any leaf of a tree has, in append order: later ones are of later states.
+  func forEachEntry(of tag: TreeTag, _ body: (_ key: [UInt8], _ value: [UInt8]) -> Void) {
+    let leaves = (leaves()[tag] ?? []).sortedRarely { $0.position < $1.position }
+    for leaf in leaves where use(tag, leaf.version) == .readable {
+      guard let page = try? page(of: leaf) else { continue }
+      let node = Node(page.bytes)
+      for slot in 0..<node.count {
+        var value: [UInt8] = []
+        do throws(StoreError) {
+          if node.isExternal(slot) {
+            try pages.appendLargeValue(
+              PageReference(decoding: node.value(slot), at: 0), to: &value)
+          } else {
+            value.append(node.value(slot))
+          }
+        } catch { continue }
+        body(node.key(slot), value)
+      }
     }
   }
 
@@ -86,14 +123,16 @@ final class LooseLeaves {
   private func spans(_ tag: TreeTag) -> [Span] {
     if let known = spans[tag] { return known }
     var made: [Span] = []
-    for leaf in leaves()[tag] ?? [] where accepts(tag, leaf.version) {
+    for leaf in leaves()[tag] ?? [] {
+      let use = use(tag, leaf.version)
+      if use == .none { continue }
       do throws(StoreError) {
         let page = try page(of: leaf)
         let node = Node(page.bytes)
         var (first, end): ([UInt8], [UInt8]) = ([], [])
         node.copyKey(0, to: &first)
         node.copyKey(node.count - 1, to: &end)
-        made.append(Span(leaf: leaf, first: first, end: end + [0]))
+        made.append(Span(leaf: leaf, use: use, first: first, end: end + [0]))
       } catch { faults.append(error) }
     }
     spans[tag] = made
@@ -125,7 +164,7 @@ extension LooseLeaves {
     return Self.newest(of: spans)
   }
 
-  /// Goes over all keys at which a leaf begins or ends. Between each two of them the newest leaf counts.
+  /// Goes over all keys at which a leaf begins or ends. Between each two of them one leaf counts: the newest that can be read.
   private static func newest(of spans: [Span]) -> [Piece] {
     var bounds = spans.map(\.first) + spans.map(\.end)
     bounds.sort { $1.isAbove($0) }
@@ -138,7 +177,7 @@ extension LooseLeaves {
         next += 1
       }
       guard
-        let newest = open.max(by: { spans[$0].leaf.position < spans[$1].leaf.position })
+        let newest = open.max(by: { spans[$1].counts(before: spans[$0]) })
       else { continue }
       let leaf = spans[newest].leaf
       if let last = pieces.last, last.leaf.position == leaf.position, last.high == bound {

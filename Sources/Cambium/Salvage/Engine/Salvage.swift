@@ -39,7 +39,8 @@ enum Salvage {
     let source = try SalvageSource(medium)
     var state = state(of: source, checking: choice == .newestWhole ? .untilWhole : .none)
     guard let copy = SalvageCopy(of: source, choice, &state) else { return state }
-    let trees = source.trees(of: copy.base, or: names, loose: copy.loose(choice) { _, _ in true })
+    let loose = choice == .everything ? copy.loose { _, _ in .readable } : nil
+    let trees = source.trees(of: copy.base, or: names, loose: loose)
     try copy.run(trees, to: other, options: options, makeSalt: makeSalt, &state)
     return state
   }

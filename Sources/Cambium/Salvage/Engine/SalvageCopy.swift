@@ -15,11 +15,9 @@ struct SalvageCopy {
     if base.candidate == nil, choice != .everything { return nil }
   }
 
-  /// Where leaves are looked for to which nothing leads; nil if the choice is a state as it is.
-  func loose(
-    _ choice: SalvageChoice, accepts: @escaping LooseLeaves.Rule
-  ) -> LooseLeaves? {
-    choice == .everything ? LooseLeaves(of: pages, in: source.segments, accepts: accepts) : nil
+  /// Where leaves are looked for to which nothing leads.
+  func loose(use: @escaping LooseLeaves.Rule) -> LooseLeaves {
+    LooseLeaves(of: pages, in: source.segments, use: use)
   }
 
   /// The entries of a tree, in memory.

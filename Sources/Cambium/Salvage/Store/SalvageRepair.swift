@@ -1,6 +1,6 @@
 /// Makes a whole store of trees that have gaps, or parts from different states.
 ///
-///     schemas ─▶ rows that are records ─▶ unique indexes, and rows without conflicts ─▶ other indexes
+///     schemas ─▶ rows of versions that can be read ─▶ rows that are records ─▶ unique indexes, and rows without conflicts ─▶ other indexes
 ///                ─▶ derived fields ─▶ references to lost records ─▶ metadata, history
 ///
 /// Everything that follows from rows is computed again. In rows, only derived fields are changed.
@@ -48,7 +48,6 @@ struct SalvageRepair {
   /// - Throws: errors of a commit; `.corrupt` if the copy itself cannot be read.
   mutating func run() throws(StoreError) {
     guard let newest = schemas.last else { return }
-    try usePending()
     let entities = try Entities(newest, model: nil, names: backend.names)
     for entity in entities.all { try keepRecords(of: entity) }
     for entity in entities.all { try keepUnique(entity) }
@@ -65,29 +64,6 @@ struct SalvageRepair {
     }
     try keepMetadata(entities.metadata)
     try clearHistory(entities.history)
-  }
-
-  /// Reads rows of older versions through pending steps, or skips them.
-  private mutating func usePending() throws(StoreError) {
-    do throws(StoreError) {
-      try DeferredOpening(backend).usePending()
-    } catch {
-      guard case .corrupt = error else { throw error }
-      faults.append(error)
-      let pending = try slot(PendingSteps.treeName)
-      try backend.commit { trees throws(StoreError) in try trees.removeAll(in: pending) }
-      backend.upgrades.set(nil)
-    }
-    // Indexes that were not whole are, in the end.
-    guard backend.upgrades.current != nil else { return }
-    let pending = try slot(PendingSteps.treeName)
-    let indexes = schemas.last?.records.flatMap(\.indexes) ?? []
-    try backend.commit { trees throws(StoreError) in
-      for index in indexes {
-        _ = try trees.remove(PendingSteps.key(ofIndex: index.number).rawSpan, in: pending)
-      }
-    }
-    try DeferredOpening(backend).usePending()
   }
 }
 
@@ -110,7 +86,54 @@ extension SalvageRepair {
     }
   }
 
-  /// Removes rows that cannot be rows of their record, for example because their version is not known.
+  /// Removes the rows of which nothing says what they are in the newest version, and has others be read through pending steps.
+  ///
+  /// - Throws: errors of a commit; `.corrupt` if the copy itself cannot be read.
+  mutating func keepReadable(_ versions: SalvagedVersions) throws(StoreError) {
+    guard let newest = schemas.last else { return }
+    let entities = try Entities(newest, model: nil, names: backend.names)
+    var lowest: [UInt32: UInt32] = [:]
+    for entity in entities.all {
+      if let version = try keepReadable(versions, of: entity) {
+        lowest[entity.record.number] = version
+      }
+    }
+    let pending = versions.pending(lowest)
+    let entries = try pending.entries(schemas)
+    let tree = try slot(PendingSteps.treeName)
+    // Indexes that were not whole are, in the end.
+    try backend.commit { trees throws(StoreError) in
+      try trees.removeAll(in: tree)
+      for (key, value) in entries { try trees.put(key.rawSpan, value.rawSpan, in: tree) }
+    }
+    try DeferredOpening(backend).use(pending, schemas)
+  }
+
+  /// - Returns: the lowest version of the rows that are left; nil if there are none.
+  private mutating func keepReadable(
+    _ versions: SalvagedVersions, of entity: Entity
+  ) throws(StoreError) -> UInt32? {
+    var readable: [UInt32: Bool] = [:]
+    var omitted: [[UInt8]] = []
+    let cursor = try backend.trees().cursor(in: entity.rows)
+    while try cursor.advance() {
+      guard let version = cursor.storedVersion else { continue }
+      let isReadable = readable[version] ?? versions.isReadable(version, of: entity.record)
+      readable[version] = isReadable
+      if isReadable { continue }
+      omit(
+        entity, cursor.key.array(),
+        entity.layout.fault(
+          key: cursor.key, .rowVersion,
+          "it is of version \(version), and nothing says what becomes of it in version \(entity.layout.version)"
+        ))
+      omitted.append(cursor.key.array())
+    }
+    try remove(omitted, of: entity)
+    return readable.filter(\.value).keys.min()
+  }
+
+  /// Removes rows that cannot be rows of their record.
   private mutating func keepRecords(of entity: Entity) throws(StoreError) {
     var omitted: [[UInt8]] = []
     let trees = try backend.trees()

@@ -84,9 +84,16 @@ extension SalvageRun {
         "nothing says what its records are. Give the descriptions of its versions: `schema` in the options, or"
           + " --schema with the file of the schema lock")
     }
-    let loose = copy.loose(choice, accepts: rule(newest))
+    let versions = SalvagedVersions(
+      schemas, newest, log: source.log,
+      covered: source.candidates.first?.reference.coveredSequence ?? 0,
+      loose: copy.loose(use: LooseLeaves.isOfSystem))
+    let loose = choice == .everything ? copy.loose(use: versions.rule()) : nil
+    // A state from before a migration has trees that the newest version does not.
+    let kept = TreePlaces(of: newest).trees
+    let gone = Set(schemas.flatMap { TreePlaces(of: $0).trees }).subtracting(kept)
     let trees = source.trees(of: copy.base, or: newest.salvagedTrees, loose: loose)
-      .filter { !$0.name.isOfMigration }
+      .filter { !$0.name.isOfMigration && !gone.contains($0.name) }
     var random = SystemRandomNumberGenerator()
     let salts = (random.next() as UInt64, random.next() as UInt64, random.next() as UInt64)
     let supply = Salts(salts)
@@ -94,7 +101,7 @@ extension SalvageRun {
       trees, to: target, options: EngineOptions(), makeSalt: { supply.next() }, &state)
     let backend = try EngineBackend(at: target.path, storeOptions)
     do throws(StoreError) {
-      try finish(copy, loose, backend)
+      try finish(copy, loose, versions, backend)
     } catch {
       try? backend.close()
       throw error
@@ -115,7 +122,8 @@ extension SalvageRun {
 
   /// Adds the commits that only the log has, puts the records in order, and has the blobs follow.
   private mutating func finish(
-    _ copy: SalvageCopy, _ loose: LooseLeaves?, _ backend: EngineBackend
+    _ copy: SalvageCopy, _ loose: LooseLeaves?, _ versions: SalvagedVersions,
+    _ backend: EngineBackend
   ) throws(StoreError) {
     let base = copy.base
     backend.collations.set(options.collations)
@@ -140,6 +148,12 @@ extension SalvageRun {
     let schemas = schemas
     var repair = SalvageRepair(backend, schemas, losses: state.losses)
     try repair.writeSchemas()
+    if isExact {
+      try? DeferredOpening(backend).usePending()
+    } else {
+      try repair.keepReadable(versions)
+      if choice == .everything { report.faults += versions.faults }
+    }
     // With everything of the newest state, the copy has its last numbers, too.
     let hasNumbers = isExact && choice == .everything
     var numbers = try hasNumbers ? nil : foundNumbers(copy, loose, backend)
@@ -175,8 +189,7 @@ extension SalvageRun {
     else { return nil }
     var tree = SalvagedTree(
       name: Entities.sequencesName, source: .leaves(SequenceCheck.fault([])))
-    tree.loose =
-      loose ?? copy.loose(.everything) { _, version in version == Entities.systemVersion }
+    tree.loose = loose ?? copy.loose(use: LooseLeaves.isOfSystem)
     numbers.note(try copy.entries(of: tree))
     if let log = source.log { numbers.note(log) }
     try numbers.noteRows(in: try backend.trees())
@@ -252,7 +265,7 @@ extension TreeTag {
 extension SalvageRun {
   /// The schemas of all versions that anything says: the trees, the log, or else the options.
   private func schemas(_ copy: SalvageCopy) throws(StoreError) -> [Schema] {
-    let loose = copy.loose(choice) { _, version in version == Entities.systemVersion }
+    let loose = choice == .everything ? copy.loose(use: LooseLeaves.isOfSystem) : nil
     var values: [[UInt8]: [UInt8]] = [:]
     let trees = source.trees(of: copy.base, or: [Schema.treeName], loose: loose)
     for tree in trees where tree.name == Schema.treeName {
@@ -287,44 +300,6 @@ extension SalvageRun {
       found = try StoreModel(lock).schemas().map { $0.providing(options.collations) }
     }
     return found.sortedRarely { $0.storedVersion < $1.storedVersion }
-  }
-
-  /// Which leaves are of a tree: rows whose layout is that of the newest version, and all that is no row.
-  private func rule(_ newest: Schema) -> LooseLeaves.Rule {
-    var versions: [TreeTag: Set<UInt32>] = [:]
-    for record in newest.records {
-      let tag = TreeTag(of: Entity.name(ofRows: record.number))
-      versions[tag] = Set(
-        schemas.filter { $0.record(number: record.number)?.hasLayout(of: record) ?? false }
-          .map(\.storedVersion))
-    }
-    // Rows of older versions are read through pending steps.
-    let pending = source.candidates.contains { footer in
-      footer.footer.trees.contains { $0.name == PendingSteps.treeName && $0.root != nil }
-    }
-    let last = newest.storedVersion
-    return { tag, version in
-      guard let known = versions[tag] else { return version == Entities.systemVersion }
-      return known.contains(version) || pending && version <= last
-    }
-  }
-}
-
-extension RecordSchema {
-  /// True if keys and rows of both have the same bytes for the same values.
-  fileprivate func hasLayout(of other: RecordSchema) -> Bool {
-    func columns(_ record: RecordSchema) -> [[Int]] {
-      record.fields.map { [Int($0.number), Int($0.composite ?? 0), $0.isOptional ? 1 : 0] }
-    }
-    return columns(self) == columns(other) && primaryKey == other.primaryKey
-      && fields.map(\.type.asStored) == other.fields.map(\.type.asStored)
-  }
-}
-
-extension ColumnType {
-  /// The type without options that only decide where new values go.
-  fileprivate var asStored: ColumnType {
-    if case .external(let type, _) = self { .external(of: type, BlobOptions()) } else { self }
   }
 }
 
