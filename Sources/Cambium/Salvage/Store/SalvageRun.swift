@@ -87,7 +87,7 @@ extension SalvageRun {
     let versions = SalvagedVersions(
       schemas, newest, log: source.log,
       covered: source.candidates.first?.reference.coveredSequence ?? 0,
-      loose: copy.loose(use: LooseLeaves.isOfSystem))
+      isStale: copy.base.staleness != nil, loose: copy.loose(use: LooseLeaves.isOfSystem))
     let loose = choice == .everything ? copy.loose(use: versions.rule()) : nil
     // A state from before a migration has trees that the newest version does not.
     let kept = TreePlaces(of: newest).trees

@@ -15,6 +15,7 @@ final class SalvagedVersions {
   private let newest: Schema
   private let log: SalvagedLog?
   private let covered: UInt64
+  private let isStale: Bool
   /// All leaves but those of rows.
   private let loose: LooseLeaves
   /// Of each record that changed, the steps to the newest version, ascending.
@@ -26,14 +27,17 @@ final class SalvagedVersions {
   ///   - schemas: Of all versions that are known, ascending.
   ///   - newest: The last of them.
   ///   - covered: The last commit in the newest footer.
+  ///   - isStale: True if trees and schemas may be of different states, since the newest footer is lost.
   ///   - loose: Where leaves are looked for.
   init(
-    _ schemas: [Schema], _ newest: Schema, log: SalvagedLog?, covered: UInt64, loose: LooseLeaves
+    _ schemas: [Schema], _ newest: Schema, log: SalvagedLog?, covered: UInt64, isStale: Bool,
+    loose: LooseLeaves
   ) {
     self.schemas = schemas
     self.newest = newest
     self.log = log
     self.covered = covered
+    self.isStale = isStale
     self.loose = loose
   }
 }
@@ -51,11 +55,16 @@ extension SalvagedVersions {
   /// Returns true if rows of a version can be read, as they are or through steps.
   func isReadable(_ version: UInt32, of record: RecordSchema) -> Bool {
     guard let own = self.record(record.number, version) else { return false }
+    if isStale, isDisputed(version, of: record) { return false }
     let path = paths[record.number] ?? []
     let next = path.firstIndex { version < $0.to }
     guard let next else { return own.hasLayout(of: record) }
     // Rows between two steps are of the layout with which the second begins.
     return self.record(record.number, path[next].from)?.hasLayout(of: own) ?? false
+  }
+
+  private func isDisputed(_ version: UInt32, of record: RecordSchema) -> Bool {
+    disputed[record.number]?.contains(version) ?? false
   }
 
   /// Which leaves are of a tree: rows of any version up to the newest, and all that is no row.
@@ -67,7 +76,8 @@ extension SalvagedVersions {
     return { [self] tag, version in
       guard let record = records[tag] else { return LooseLeaves.isOfSystem(tag, version) }
       if version > newest.storedVersion { return .none }
-      if disputed[record.number]?.contains(version) ?? false { return .none }
+      // The rows of a state's own trees are of its own version.
+      if !isStale, isDisputed(version, of: record) { return .none }
       return isReadable(version, of: record) ? .readable : .keysOnly
     }
   }
@@ -93,7 +103,7 @@ extension SalvagedVersions {
         return .corrupt(
           .entry(tree: Schema.treeName, key: Schema.key(of: version)), invariant: .rowVersion,
           reason:
-            "the store had several versions \(version) of \(name), so pages of that version to which nothing leads are not used"
+            "the store had several versions \(version) of \(name), so rows of that version are used only if the newest state leads to them"
         )
       }
     }
