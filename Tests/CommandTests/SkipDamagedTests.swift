@@ -159,6 +159,39 @@ import Testing
     let text = try Command.run("salvage", store, stage.path("again"), "--newest")
     #expect(text.status == 1)
     #expect(text.error.contains("Damaged: Target, keys "), "\(text.error)")
+    let lines = text.error.split(separator: "\n").filter { $0.contains(" of Target are lost, ") }
+    #expect(lines.count == 1, "\(text.error)")
+  }
+
+  @Test func `records that a salvage leaves out are one line for each type and reason`() throws {
+    let store = stage.path("coins")
+    let first = try PersistentStore(
+      at: store, model: StoreModel(version: 1, records: [Coin.First.self]))
+    try first.save(contentsOf: (0..<2_000).map { Coin.First(id: $0, worth: Int16($0)) })
+    try first.close()
+    let model = StoreModel(version: 2, records: [Coin.Second.self])
+    try PersistentStore(at: store, model: model).close()
+    // The rows of version 1 are still there, and nothing says what the migration made of them.
+    try damageFirstLeaf(of: "Coin", in: store)
+    let copy = stage.path("copy")
+    let salvage = try Command.run("salvage", store, copy)
+    let lost = try 2_000 - PersistentStore.snapshot(at: copy).count(record: "Coin")
+    #expect(salvage.status == 1 && lost > 10)
+    let lines = salvage.error.split(separator: "\n").filter { $0.contains("left out ") }
+    #expect(lines.count == 2, "\(salvage.error)")
+    let beginning = "cambium: left out \(Self.grouped(lost)) records of Coin: 0, 1, 2 and "
+    #expect(lines.first?.hasPrefix(beginning) ?? false)
+    #expect(lines.first?.contains("R7") ?? false)
+    #expect(lines.last?.contains("--verbose") ?? false)
+    let verbose = try Command.run("salvage", store, copy, "--force", "--verbose")
+    let named = verbose.error.split(separator: "\n").filter { $0.contains("left out Coin ") }
+    #expect(named.count == lost && !verbose.error.contains("--verbose"))
+    let json = try Command.run("salvage", store, copy, "--force", "--json")
+    let report = try JSONDecoder().decode(SalvageOutput.self, from: Data(json.output.utf8))
+    #expect(report.leftOut.count == lost && report.leftOut.allSatisfy { $0.record == "Coin" })
+    let copied = try PersistentStore(at: copy, model: model)
+    #expect(try copied.fetch(Coin.Second.self).allSatisfy { $0.worth == Int32($0.id) })
+    try copied.close()
   }
 
   @Test(arguments: ["salvage", "backup"])
@@ -204,6 +237,31 @@ private struct SkipFailure: Decodable {
   var error: Failure
 }
 
+/// A record in two versions, whose second is made at once.
+private enum Coin {
+  struct First: Record {
+    var id: Int
+    var worth: Int16
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      RecordName("Coin")
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "worth", type: .int16)
+    }
+  }
+
+  struct Second: Record {
+    var id: Int
+    var worth: Int32
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      RecordName("Coin")
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "worth", type: .int32)
+    }
+  }
+}
+
 /// The parts of the output of `salvage --json` that say what is missing.
 private struct SalvageOutput: Decodable {
   struct Loss: Decodable {
@@ -220,6 +278,12 @@ private struct SalvageOutput: Decodable {
 
   var damaged: [Loss]
   var lost: [Lost]
+  var leftOut: [Lost]
+
+  enum CodingKeys: String, CodingKey {
+    case damaged, lost
+    case leftOut = "left_out"
+  }
 }
 
 private struct Bill: Record, Identifiable {

@@ -2,8 +2,8 @@ import Cambium
 
 /// The records, and the values of the metadata, that a copy or an export leaves out.
 ///
-/// A damaged page can hold hundreds of records. So people read one line for each type, with the first keys and the first
-/// reason, and a line for each record only with --verbose. Programs read all of them in JSON.
+/// A damaged page can hold hundreds of records. So people read one line for each type, or for each type and reason, with the
+/// first keys and the first reason, and a line for each record only with --verbose. Programs read all of them in JSON.
 final class LeftOutRecords {
   private let isVerbose: Bool
   private let isForPrograms: Bool
@@ -14,8 +14,12 @@ final class LeftOutRecords {
   private var lost: [JSONValue] = []
   private(set) var count = 0
 
-  init(_ options: SkipDamagedArguments, _ arguments: StoreArguments) {
-    isVerbose = options.verbose
+  convenience init(_ options: SkipDamagedArguments, _ arguments: StoreArguments) {
+    self.init(isVerbose: options.verbose, arguments)
+  }
+
+  init(isVerbose: Bool, _ arguments: StoreArguments) {
+    self.isVerbose = isVerbose
     isForPrograms = arguments.json
   }
 
@@ -50,7 +54,18 @@ final class LeftOutRecords {
     if isVerbose {
       say("left out \(type ?? "the value under") \(key): \(error.withoutAdvice)")
     }
-    note(key, of: .unreadable(type), error.withoutAdvice)
+    note(key, of: .unreadable(type, nil), error.withoutAdvice)
+  }
+
+  /// Notes a record that was read, and is not in the copy.
+  func add(_ omission: SalvageReport.Omission) {
+    count += 1
+    if isVerbose {
+      say("left out \(omission.record) \(omission.key): \(omission.error.withoutAdvice)")
+    }
+    note(
+      omission.key, of: .unreadable(omission.record, omission.error.rule),
+      omission.error.withoutAdvice)
   }
 
   /// Notes a record that does not exist in the copy, and to which others lead.
@@ -68,8 +83,8 @@ final class LeftOutRecords {
 
 extension LeftOutRecords {
   private enum Subject: Hashable {
-    /// Records of a type; without one, values of the metadata.
-    case unreadable(String?)
+    /// Records of a type that break the same rule, if that is known; without a type, values of the metadata.
+    case unreadable(String?, String?)
     /// Records of a type to which others lead.
     case lost(String)
   }
@@ -97,9 +112,9 @@ extension LeftOutRecords {
     var description: String {
       let cause = firstCause.map { count == 1 ? ": \($0)" : ". The first: \($0)" } ?? "."
       return switch subject {
-      case .unreadable(let type?):
+      case .unreadable(let type?, _):
         "left out \(Figures.count(count, "record")) of \(type): \(keys)\(cause)"
-      case .unreadable(nil):
+      case .unreadable(nil, _):
         "left out \(Figures.count(count, "value")) of the metadata: \(keys)\(cause)"
       case .lost(let type):
         "\(Figures.count(count, "record")) of \(type) \(count == 1 ? "is" : "are") lost, and others lead to"
@@ -137,12 +152,17 @@ extension LeftOutRecords {
     ]
   }
 
+  /// Tells people what was left out, in a line for each type and reason.
+  func sayAll() {
+    for summary in summaries { say("\(summary)") }
+  }
+
   /// Ends the command after its answer: sums up for people what was left out.
   ///
   /// - Parameter isInAnswer: False if there was no answer in JSON, so that the error has the records for programs.
   /// - Throws: `CommandFailure` if anything was left out.
   func check(isInAnswer: Bool = true) throws {
-    for summary in summaries { say("\(summary)") }
+    sayAll()
     if count == 0 { return }
     let sentence =
       "\(Figures.count(count, "record")) could not be read and \(count == 1 ? "was" : "were") left out."
@@ -152,6 +172,18 @@ extension LeftOutRecords {
     throw CommandFailure(
       .fault, sentence,
       ErrorDetail("\(ExitStatus.fault)", isInAnswer ? [:] : .object(json)))
+  }
+}
+
+extension StoreError {
+  /// The rule that a record breaks, in the same words for all records that break it.
+  fileprivate var rule: String {
+    switch self {
+    case .corrupt(_, let invariant, _): "\(invariant)"
+    case .uniqueConflict(_, let constraint, _): constraint
+    case .invalidValue(_, let field, _): field ?? ""
+    default: ""
+    }
   }
 }
 

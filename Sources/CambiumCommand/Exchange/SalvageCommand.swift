@@ -9,8 +9,8 @@ struct SalvageCommand: ParsableCommand {
       This is the last resort. It copies everything whose page is undamaged into a new store, whatever else \
       is damaged or gone: the log, headers, footers, files of blobs, other pages. If pages of a state are \
       damaged, it looks for their records in all other pages; some of these may be older versions, or may \
-      have been deleted. It lists missing data by record and range of keys. The damaged store is not \
-      changed. A store of a newer version of Cambium is refused. The status is 1 if anything is missing or \
+      have been deleted. It lists missing data by record and range of keys, and sums up by record and reason \
+      the records that it leaves out. The damaged store is not changed. A store of a newer version of Cambium is refused. The status is 1 if anything is missing or \
       may be older.
 
       Example: cambium salvage damaged.cambium salvaged.cambium
@@ -35,6 +35,9 @@ struct SalvageCommand: ParsableCommand {
   @Flag(help: "Replace the store if it exists.")
   var force = false
 
+  @Flag(help: "Name each record that is left out or lost.")
+  var verbose = false
+
   func validate() throws {
     if newest, whole { throw ValidationError("Use --newest or --whole, not both.") }
   }
@@ -56,10 +59,17 @@ struct SalvageCommand: ParsableCommand {
     // In JSON they are in the answer.
     if !arguments.json {
       for line in report.problems { StandardError.line("cambium: \(line)") }
+      let leftOut = LeftOutRecords(isVerbose: verbose, arguments)
+      for omission in report.omissions { leftOut.add(omission) }
+      for missing in report.missing { leftOut.add(missing) }
+      leftOut.sayAll()
     }
     if !report.isWhole {
+      let isSummedUp = !verbose && !arguments.json && !report.omissions.isEmpty
       throw CommandFailure(
-        .fault, "The copy lacks damaged parts, or may have older versions of them.")
+        .fault,
+        "The copy lacks damaged parts, or may have older versions of them."
+          + (isSummedUp ? " --verbose names each record that was left out." : ""))
     }
   }
 }
@@ -67,7 +77,7 @@ struct SalvageCommand: ParsableCommand {
 extension SalvageReport {
   fileprivate var recordCount: Int { records.values.reduce(0, +) }
 
-  /// A line for each thing that is not in the copy, or was wrong with the store.
+  /// A line for each thing but records that is not in the copy, or was wrong with the store.
   fileprivate var problems: [String] {
     var lines: [String] = []
     if sequence < newestSequence {
@@ -75,8 +85,6 @@ extension SalvageReport {
     }
     if let unreadLog { lines.append("Damaged: \(unreadLog)") }
     lines += losses.map { "Damaged: \($0)" }
-    lines += omissions.map { "\($0)" }
-    lines += missing.map { "\($0)" }
     if damagedBlobs > 0 { lines.append("\(Figures.count(damagedBlobs, "blob")) cannot be read.") }
     lines += remainingFaults.map { "In the copy: \($0)" }
     return lines + faults.map { "\($0)" }
