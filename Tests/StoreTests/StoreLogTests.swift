@@ -112,6 +112,27 @@ private struct EntryOfText: Record {
     #expect(taken().first?.hasPrefix("error: The compaction ended: ") ?? false)
   }
 
+  @Test func `commits that fail one after the other are logged once in ten seconds`() throws {
+    let store = try PersistentStore(inMemory: model, options: options)
+    _ = taken()
+    for _ in 0..<100 {
+      #expect(storeError { try store.write { _ in throw StoreError.full(path: "x") } } != nil)
+    }
+    #expect(taken().count == 1)
+    let (log, start) = (StoreLog(options.logger), ContinuousClock.now)
+    for second in 0..<25 {
+      log.failed(StoreError.full(path: "x"), at: start + .seconds(second))
+    }
+    let full = taken()
+    #expect(full.count == 3, "\(full)")
+    #expect(full.last?.contains("So did 9 others since the last such line.") ?? false, "\(full)")
+    // Another error is another line, whenever it comes.
+    log.failed(StoreError.closed(path: "x"), at: start + .seconds(25))
+    log.failed(StoreError.full(path: "y"), at: start + .seconds(25))
+    log.failed(StoreError.full(path: "x"), at: start + .seconds(25))
+    #expect(taken().count == 2)
+  }
+
   @Test func `what the background does is told by the engine's listener`() throws {
     let listener = try #require(options.engine.listener)
     listener.compactionEnded(.full(path: "x"))

@@ -1,8 +1,10 @@
 internal import Logging
+internal import Synchronization
 
 /// The lines for a store's logger about the store as a whole: of opening, and of work that takes long or fails.
 struct StoreLog: Sendable {
   private let logger: Logger?
+  private let failures = CommitFailures()
 
   init(_ logger: Logger?) {
     self.logger = logger
@@ -65,10 +67,15 @@ struct StoreLog: Sendable {
   func ended(_ work: String, _ error: any Error) { logger?.error("\(work) ended: \(error)") }
 
   /// Notes a commit that failed because of the disk, not because of its content.
-  func failed(_ error: any Error) {
-    switch error as? StoreError {
+  ///
+  /// On a full disk every commit fails, so the same error is logged once in ten seconds.
+  func failed(_ error: any Error, at now: ContinuousClock.Instant = .now) {
+    guard let logger, let error = error as? StoreError else { return }
+    switch error {
     case .io, .full, .corrupt, .poisoned, .outcomeUnknown:
-      logger?.error("A commit failed: \(error)")
+      guard let withheld = failures.note(error, at: now) else { return }
+      let more = withheld > 0 ? " So did \(withheld) others since the last such line." : ""
+      logger.error("A commit failed: \(error)\(more)")
     default: break
     }
   }
@@ -78,5 +85,32 @@ struct StoreLog: Sendable {
   func listener(_ tracer: (any StoreTracer)?) -> EngineListener? {
     guard logger != nil || tracer != nil else { return nil }
     return EngineListener(tracer) { error in ended("The compaction in the background", error) }
+  }
+}
+
+/// The commits that failed with the same error, one after the other.
+private final class CommitFailures: Sendable {
+  private struct Logged {
+    let error: StoreError
+    let time: ContinuousClock.Instant
+    var withheld = 0
+  }
+
+  private let last = Mutex<Logged?>(nil)
+
+  /// - Returns: How many failures were not logged since the last that was; nil if this one is not to be logged either.
+  func note(_ error: StoreError, at now: ContinuousClock.Instant) -> Int? {
+    last.withLock { last in
+      guard let logged = last, logged.error == error else {
+        last = Logged(error: error, time: now)
+        return 0
+      }
+      if now - logged.time < .seconds(10) {
+        last?.withheld += 1
+        return nil
+      }
+      last = Logged(error: error, time: now)
+      return logged.withheld
+    }
   }
 }

@@ -7,7 +7,7 @@ extension Order: ResponseCodable {}
 
 /// The requests that the service answers.
 ///
-///     POST /orders            {"customer": …, "cents": …}   → the order, which is on the disk then
+///     POST /orders            {"customer": …, "cents": …}   → the order, which is on the disk then; 507 if the disk is full
 ///     GET  /orders/ID                                       → the order
 ///     GET  /orders?customer=NAME                            → the orders of a customer, by the index
 ///     GET  /metrics                                         → figures of the store
@@ -56,7 +56,12 @@ extension Routes {
   private func add(_ request: Request, _ context: BasicRequestContext) async throws -> Order {
     let new = try await request.decode(as: NewOrder.self, context: context)
     let order = Order(customer: new.customer, cents: new.cents)
-    try await store.insert(order)
+    do {
+      try await store.insert(order)
+    } catch StoreError.full {
+      // Nothing was written, and the request succeeds as soon as there is space.
+      throw HTTPError(.insufficientStorage, message: "The disk is full.")
+    }
     return order
   }
 
