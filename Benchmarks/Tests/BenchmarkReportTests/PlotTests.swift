@@ -110,6 +110,20 @@ import Testing
     }
   }
 
+  @Test func `names workloads in words, and engines as their makers do`() throws {
+    let migration = try texts(plot("migration.svg")).map(\.text)
+    #expect(migration.first == "Make a field required: records a second")
+    #expect(migration.contains("Cambium") && !migration.contains("cambium"))
+    let speeds = try texts(plot("throughput-migrate-durable.svg")).map(\.text)
+    #expect(speeds.first == "Migrations: speed by engine, durable")
+    #expect(speeds.contains("Make a field required") && !speeds.contains("require"))
+    let unknown = ["cambium", "lmdb"].map {
+      ResultLine.sample($0, rate: 1, part: "new", workload: "odd")
+    }
+    let drawn = try texts(plot("throughput-new-read.svg", of: unknown))
+    #expect(drawn.contains { $0.text == "Odd" })
+  }
+
   @Test func `of speeds says which bar is no engine's but a limit`() throws {
     let svg = try plot("throughput-migrate-durable.svg").svg
     #expect(svg.contains(">disk (limit)<"))
@@ -135,7 +149,10 @@ import Testing
   }
 
   @Test func `of lines has the same colour for an engine as every other one`() throws {
-    for plot in report(everything).plots where plot.svg.contains(">sqlite<") {
+    let plots = report(everything).plots.filter { $0.fileName == "migration.svg" }
+    try #require(plots.count == 1)
+    for plot in plots {
+      #expect(plot.svg.contains(">SQLite<"))
       #expect(plot.svg.contains("fill=\"\(Palette.color(of: "sqlite"))\""), "\(plot.fileName)")
     }
     let colors = ["cambium", "lmdb", "sqlite", "rocksdb", "grdb", "json", "files", "zstd"]

@@ -10,7 +10,8 @@ struct Legend {
   func draw(in drawing: inout SVGDrawing, at start: (x: Double, y: Double), width: Double) {
     var (x, y) = start
     for engine in engines {
-      let name = limits.contains(engine) ? "\(engine) (limit)" : engine
+      let known = Palette.name(of: engine)
+      let name = limits.contains(engine) ? "\(known) (limit)" : known
       let length = 30 + Double(name.count) * Self.characterWidth
       if x + length > start.x + width { (x, y) = (start.x, y + 15) }
       drawing.box(

@@ -9,7 +9,7 @@ struct LatencyPlot {
     let key = comparison.key
     let lines = comparison.lines.compactMap(line)
     guard !lines.isEmpty else { return nil }
-    let title = "Latency of a \(key.workload), \(key.durability)"
+    let title = "\(WorkloadTitles.workload(key)): latency, \(key.durability)"
     let plot = LinePlot(
       title: title, subtitle: key.setting, horizontal: Self.axis, verticalLabel: "µs (logarithmic)",
       caption: [

@@ -15,7 +15,7 @@ struct MigrationPlot {
   var plot: Plot? {
     let comparisons = comparisons
     guard let key = comparisons.first?.key else { return nil }
-    let title = "Migration (\(key.workload)): records a second"
+    let title = "\(WorkloadTitles.workload(key)): records a second"
     let plot = LinePlot(
       title: title, subtitle: "by the number of records in the store",
       horizontal: axis(comparisons.map(\.size)),

@@ -76,11 +76,12 @@ extension ThroughputPlot {
     _ part: String, _ durability: String, _ comparisons: [Comparison], _ source: String
   ) -> Plot? {
     let groups = comparisons.compactMap {
-      SpeedPlot.Group($0.lines, label: $0.key.workload, detail: $0.key.setting)
+      SpeedPlot.Group(
+        $0.lines, label: WorkloadTitles.workload($0.key), detail: $0.key.setting)
     }
     let middle = groups.count > 3 ? (groups.count + 1) / 2 : groups.count
     return ThroughputPlot(
-      title: "\(part): speed by workload and engine, \(durability)",
+      title: "\(WorkloadTitles.part(part)): speed by engine, \(durability)",
       caption: ["Durability class: \(durability). Medians, measured side by side.", source],
       panels: [groups[..<middle], groups[middle...]].map {
         SpeedPlot.Panel(title: "", groups: Array($0))
