@@ -1,7 +1,12 @@
 public import Cambium
 internal import Dispatch
-internal import FoundationEssentials
 internal import Logging
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 extension DataStack {
   /// Returns the steps that a store needs to be one of the current version: none if it has it, or does not exist yet.

@@ -1,5 +1,10 @@
 public import Cambium
-public import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// An object whose primary key is none of its attributes, as Core Data's object IDs are not: so one of them may be called `id`,
 /// and be optional, or the same in several objects.

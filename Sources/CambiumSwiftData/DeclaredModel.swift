@@ -1,5 +1,10 @@
 public import Cambium
-public import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// A model whose description follows from its properties, as `@Model` makes it.
 ///

@@ -1,5 +1,10 @@
 public import Cambium
-public import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// A query of the records of a type: a predicate, an order, and a limit.
 ///

@@ -1,5 +1,10 @@
 public import Cambium
-public import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// A store of a container: where it is, and which models it has.
 public struct ModelConfiguration: Sendable {

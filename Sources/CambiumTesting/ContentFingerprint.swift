@@ -1,5 +1,10 @@
 public import Cambium
-internal import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// A digest of the records of a store: equal for two stores exactly if they hold the same records, as far as 128 bits
 /// can, whatever numbers their schemas have, how their trees came about and in which pages they are.

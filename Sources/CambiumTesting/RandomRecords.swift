@@ -1,6 +1,11 @@
 public import Cambium
-internal import FoundationEssentials
 internal import TestSupport
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// Random records for any schema, the same for the same seed.
 ///

@@ -1,5 +1,10 @@
 internal import Cambium
-internal import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// Stores of several versions in one directory, to be committed beside the tests: stores that programs of each version
 /// really wrote. They are never opened for writing; tests use copies.

@@ -1,6 +1,11 @@
 package import Cambium
-internal import FoundationEssentials
 package import TestSupport
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// A store in memory that can be copied, and that behaves as one on a disk does whose power may go.
 package struct StoreImage {

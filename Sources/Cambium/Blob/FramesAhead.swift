@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// The frames of a blob from front to back, some of them decompressed before they are asked for.
 final class FramesAhead {

@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// One element of an old value that is a list, as the source of a field that is a single value.
 struct ElementSource: Sendable {

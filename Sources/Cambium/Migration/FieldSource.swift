@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// The treatment of a value that does not convert to the new type of its field.
 public enum ConversionPolicy: Hashable, Sendable {

@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 extension UUID {
   /// Creates the key of a record that a step makes of another: the same for ever for the same old key and the same name.

@@ -1,5 +1,12 @@
-internal import Glibc
 internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 /// A set of blocks of one segment that any number of threads may read and add to.
 ///

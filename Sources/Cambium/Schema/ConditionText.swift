@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 extension FieldCondition: CustomStringConvertible {
   /// The condition as text, which `init(parsing:)` parses as the same condition, unless its parentheses are nested over a

@@ -1,4 +1,8 @@
-package import FoundationEssentials
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
 
 // Dates as text, by the Gregorian calendar and in UTC, without a formatter: some cannot take every date.
 

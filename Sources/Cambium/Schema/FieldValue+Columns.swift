@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 extension FieldValue {
   /// Returns the value as a column of a type holds it; nil if it does not convert exactly.

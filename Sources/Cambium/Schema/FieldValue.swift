@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// The value of one field without its Swift type: in defaults, conditions and dynamic records.
 public enum FieldValue: Hashable, Sendable {

@@ -1,4 +1,8 @@
-package import FoundationEssentials
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
 
 // Converts text to numbers, URLs and data. All conversions from text use these: conditions, migrations, JSON, CSV and files of
 // steps. A text whose value the type cannot hold is refused; it does not become infinite, zero or another URL.

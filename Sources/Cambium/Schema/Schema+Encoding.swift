@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 // The bytes of a schema, as the tree `schema` has them under its version: its fingerprint, then elements.
 // An element that this version does not know is passed over, or refuses the schema, as its flag says.

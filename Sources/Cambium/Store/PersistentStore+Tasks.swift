@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 // The same verbs for tasks. In asynchronous code the compiler takes these, and asks for an `await`: the task is suspended,
 // and what waits for a disk, a lock or another writer runs on a thread of the library. Reading a record by its key, and

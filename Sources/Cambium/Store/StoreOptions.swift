@@ -1,5 +1,10 @@
-public import FoundationEssentials
 public import Logging
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// The options of opening a store.
 public struct StoreOptions: Sendable {

@@ -27,7 +27,7 @@ enum Companion {
 
   /// The directory of this command, with a slash at its end.
   private static var directory: String? {
-    guard let path = unsafe realpath("/proc/self/exe", nil) else { return nil }
+    guard let own = systemProgramPath, let path = unsafe realpath(own, nil) else { return nil }
     defer { unsafe free(path) }
     let text = unsafe String(cString: path)
     return text.lastIndex(of: "/").map { String(text[...$0]) }

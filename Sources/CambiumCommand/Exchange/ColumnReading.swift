@@ -1,5 +1,10 @@
 import Cambium
-import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// How the values of a column are read, if the caller chooses it.
 enum ColumnReading: Hashable, Sendable {

@@ -1,6 +1,11 @@
 import ArgumentParser
 import Cambium
-import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 struct BlobCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -24,15 +24,9 @@ struct TortureChild: ~Copyable {
     guard unsafe systemPipe(&ends) == 0 else { throw Self.failure("make a pipe") }
     let (readEnd, writeEnd) = (ends[0], ends[1])
     defer { close(writeEnd) }
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_adddup2(&actions, writeEnd, 1)
-    unsafe posix_spawn_file_actions_addclose(&actions, readEnd)
     let words = unsafe (["cambium"] + arguments).map { unsafe strdup($0) } + [nil]
     defer { for index in unsafe words.indices { unsafe free(words[index]) } }
-    var child: pid_t = 0
-    guard unsafe posix_spawn(&child, "/proc/self/exe", &actions, nil, words, environ) == 0 else {
+    guard let child = unsafe systemStartAgain(words, writingTo: writeEnd, without: readEnd) else {
       close(readEnd)
       throw Self.failure("start a process")
     }

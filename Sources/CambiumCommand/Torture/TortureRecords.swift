@@ -1,5 +1,10 @@
 import Cambium
-import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The records that a torture writes: all values of a record follow from its key and its stamp.
 struct TortureItem: Record, Equatable {

@@ -1,5 +1,10 @@
 import Cambium
-import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 // Values in JSON, so that reading gives exactly the values written: a value without a number or word in JSON is a
 // string that the field's type says how to read.

@@ -1,5 +1,10 @@
-internal import FoundationEssentials
 internal import Synchronization
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// Keeps the files of a store's blobs, on a disk.
 final class BlobKeeper: Sendable {

@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 // Rows with external fields: long values are stored outside of them, and the accounts of blobs change with the rows.
 

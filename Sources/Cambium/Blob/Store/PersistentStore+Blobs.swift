@@ -1,5 +1,8 @@
-public import FoundationEssentials
-
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)

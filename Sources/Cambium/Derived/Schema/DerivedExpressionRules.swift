@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 // The kinds of the values of derived expressions, as far as the types of the fields say them. An expression that is accepted here is
 // one that `ComputedTerms` computes.

@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// A value of JSON. Numbers are kept as they are written, so that none loses a digit.
 package enum JSONValue: Hashable, Sendable {

@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// Counts the records that a migration would refuse: values that are missing or do not convert, keys and unique
 /// values that would be there twice.

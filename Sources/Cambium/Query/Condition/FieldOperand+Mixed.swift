@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 // Numbers of different Swift types, and constants before operands: `$0.unitPrice * $0.quantity * (1 - $0.discount)`.
 //

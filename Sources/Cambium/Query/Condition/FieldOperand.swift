@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// An operand of conditions: a field, or a value computed of fields.
 public protocol FieldOperand<Subject, Value>: Sendable {

@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// The demand of a part of a condition on one column, in a form that ranges of keys can express.
 struct FieldTerm: Hashable, Sendable {

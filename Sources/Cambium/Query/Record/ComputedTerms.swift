@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// Computations on a row: steps that name the steps whose values they use.
 struct ComputedTerms: Sendable {

@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 extension FieldValue {
   /// Creates the value that an expression of some kind has; nil for an integer beyond 64 bits, and for bytes that are no

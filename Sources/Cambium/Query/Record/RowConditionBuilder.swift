@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// Puts the terms of a condition together, the last first, so that each knows what comes next.
 struct RowConditionBuilder {

@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// One question that a condition asks of a row, and which is asked next.
 struct RowTerm: BitwiseCopyable, Sendable {

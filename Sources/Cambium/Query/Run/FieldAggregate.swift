@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// A value that is computed of a group's records, by the stored names of their fields.
 package struct FieldAggregate: Hashable, Sendable {

@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// An order as a query of one condition needs it: columns whose values can differ, and no more of them than
 /// it takes to tell all records apart. The primary key comes after, ascending.

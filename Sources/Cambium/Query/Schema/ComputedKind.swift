@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// The kind of the values of an expression.
 enum ComputedKind: Sendable, BitwiseCopyable {

@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// A plan by which the values of one record type become keys and rows through their own `encode(to:)` and `init(from:)`.
 ///

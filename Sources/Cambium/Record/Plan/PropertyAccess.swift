@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 // Operations on properties whose types the plan does not know. The pointers are to the property, of
 // exactly the type that the access was made for; only `PropertyMatcher` makes accesses.

@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// A plan by which the structs of one record type become keys and rows, and are read back: the action for each property,
 /// determined once.

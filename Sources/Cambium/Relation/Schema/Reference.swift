@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// A property that holds the primary key of a record of another type, or of its own: one end of a relation, and the only
 /// one that is stored.

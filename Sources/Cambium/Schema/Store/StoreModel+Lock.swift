@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 extension StoreModel {
   /// Creates the model that a lock describes, without Swift types: records are read and written as `DynamicRecord`s.

@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 extension RecordSchema {
   /// Returns the record's description in Swift, a line for each statement, without the parts that only a program has.

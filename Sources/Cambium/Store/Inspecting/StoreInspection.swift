@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// A summary of a store, read without a model: its content, its versions, and the use of its files.
 public struct StoreInspection: Hashable, Sendable {

@@ -44,7 +44,11 @@
       UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?
     ) -> Int32
 
-  private static let names = ["libsqlite3.so.0", "libsqlite3.so"]
+  #if canImport(Darwin)
+    private static let names = ["libsqlite3.dylib"]
+  #else
+    private static let names = ["libsqlite3.so.0", "libsqlite3.so"]
+  #endif
 
   /// The version of the system's library; nil if there is none.
   static var version: String? {

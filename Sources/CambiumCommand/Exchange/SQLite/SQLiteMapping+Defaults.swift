@@ -1,5 +1,10 @@
 import Cambium
-import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension SQLiteMapping {
   /// Gives fields the defaults that a table declares for their columns, if these are constants that the fields can have.

@@ -1,5 +1,10 @@
 import Cambium
-import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The types and lengths of the values of a table's columns, found by reading all of them.
 struct SQLiteProfile {
