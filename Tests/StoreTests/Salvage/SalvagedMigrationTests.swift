@@ -38,7 +38,33 @@ private enum Moved {
   struct Gone: Record, Equatable {
     var id: Int
     var name: String
+    static func recordDescription(for version: Int) -> RecordDescription { gone(version) }
+  }
+
+  /// Another second version, in which the size is as it was.
+  struct Other: Record, Equatable {
+    var id: Int
+    var color: String
+    var size: Int16
+    var extra: Int32
+
     static func recordDescription(for version: Int) -> RecordDescription {
+      if version == 1 {
+        item(1)
+      } else {
+        RecordName("Item")
+        Field(primaryKey: true, name: "id", type: .integer)
+        Field(name: "color", type: .string, indexed: true)
+        Field(name: "size", type: .int16)
+        Field(name: "extra", type: .int32, migrationInfo: .init(default: 9))
+      }
+    }
+  }
+
+  /// A record that only the first version has.
+  @RecordDescription.ResultBuilder
+  static func gone(_ version: Int) -> RecordDescription {
+    if version == 1 {
       Field(primaryKey: true, name: "id", type: .integer)
       Field(name: "name", type: .string, indexed: true)
     }
@@ -88,15 +114,18 @@ private enum Moved {
   private let directory: TemporaryDirectory
   private var path: String { directory.path + "/store" }
   private var copy: String { directory.path + "/copy" }
-  private static let count = scaled(20_000, debug: 4_000)
+  private static let count = scaled(20_000, debug: 2_000)
 
   init() throws {
     directory = try TemporaryDirectory()
   }
 
   private static let first = StoreModel(version: 1, records: [Moved.Item1.self, Moved.Gone.self])
-  private static let second = StoreModel(version: 2, records: [Moved.Item2.self])
-  private static let fourth = StoreModel(version: 4, records: [Moved.Item4.self])
+  private static let removed = [RemovedRecord("Gone", description: Moved.gone)]
+  private static let second = StoreModel(
+    version: 2, records: [Moved.Item2.self], removed: removed)
+  private static let fourth = StoreModel(
+    version: 4, records: [Moved.Item4.self], removed: removed)
 
   private func open(_ model: StoreModel, _ mode: MigrationMode = .deferred) throws
     -> PersistentStore
@@ -288,24 +317,9 @@ private enum Moved {
     #expect(try !store.finishMigration())
     try store.close()
     try PersistentStore.rollback(at: path, to: 1, discardingCommits: true)
-    // Another second version, in which the size is as it was.
-    struct Other: Record, Equatable {
-      var id: Int
-      var color: String
-      var size: Int16
-      var extra: Int32
-
-      static func recordDescription(for version: Int) -> RecordDescription {
-        RecordName("Item")
-        Field(primaryKey: true, name: "id", type: .integer)
-        Field(name: "color", type: .string, indexed: true)
-        Field(name: "size", type: .int16)
-        Field(name: "extra", type: .int32, migrationInfo: .init(default: 9))
-      }
-    }
     var options = StoreOptions()
     options.allowsMigrationAfterRollback = true
-    let other = StoreModel(version: 2, records: [Other.self])
+    let other = StoreModel(version: 2, records: [Moved.Other.self], removed: Self.removed)
     let again = try PersistentStore(
       at: path, model: other, migration: .deferred, options: options)
     #expect(try again.finishMigration(budget: .records(Self.count / 3)))
@@ -321,11 +335,11 @@ private enum Moved {
       let isOther = schema.record(named: "Item")?.fields.contains { $0.name == "extra" } ?? false
       if isOther {
         let copied = try PersistentStore(at: copy, model: other, migration: .refuse)
-        let found = try copied.fetch(Other.self)
+        let found = try copied.fetch(Moved.Other.self)
         let wrong = found.filter { item in
           let first = Moved.first(item.id)
           return item
-            != Other(id: item.id, color: first.color, size: first.size, extra: 9)
+            != Moved.Other(id: item.id, color: first.color, size: first.size, extra: 9)
         }
         #expect(wrong.isEmpty, "\(wrong.prefix(3))")
         try copied.close()
