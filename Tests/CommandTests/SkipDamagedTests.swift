@@ -257,7 +257,7 @@ private enum Coin {
     static func recordDescription(for version: Int) -> RecordDescription {
       RecordName("Coin")
       Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "worth", type: .int32)
+      Field(name: "worth", type: version < 2 ? .int16 : .int32)
     }
   }
 }
