@@ -183,7 +183,7 @@ import Testing
       try shown("--sort", "-(id % 2)", "--fields", "id", "--csv").dropFirst() == [
         "1", "3", "2", "4",
       ])
-    #expect(try Command.run(query + ["--group", "count", "--sort", "count"]).status != 0)
+    #expect(try Command.run(query + ["--group", "count", "--sort", "price"]).status != 0)
     #expect(try Command.run(query + ["--group", "count", "--after", "1"]).status == 2)
   }
 

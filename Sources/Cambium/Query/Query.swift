@@ -470,6 +470,14 @@ struct FieldQuery: Hashable, Sendable {
     self.after = after
   }
 
+  /// Creates the query that is a part of a condition.
+  init(_ query: FieldSubquery) {
+    self.init(
+      condition: query.condition == .and([]) ? nil : query.condition,
+      order: query.order.map { FieldOrder($0) }, limit: query.limit, offset: query.offset,
+      after: query.after.map { .key($0) })
+  }
+
   /// - Throws: `.invalidQuery` for a negative limit or offset.
   func checkWindow(of record: RecordSchema) throws(StoreError) {
     for (name, value) in [("limit", limit ?? 0), ("offset", offset)] where value < 0 {
@@ -535,6 +543,13 @@ public struct FieldOrder: Hashable, Sendable {
     self.isDescending = isDescending
     self.isCaseInsensitive = isCaseInsensitive
     self.collation = collation
+  }
+
+  /// Creates a part of an order from one that was parsed, such as `try FieldSubquery.Order(parsing: "price descending")`.
+  package init(_ order: FieldSubquery.Order) {
+    self.init(
+      order.value, isDescending: order.isDescending, isCaseInsensitive: order.isCaseInsensitive,
+      collation: order.collation)
   }
 
   /// The name of the field; nil for an expression.

@@ -14,14 +14,23 @@ struct QueryCommand: ParsableCommand {
       reference, an array for a list or an inverse. In a table they are lines below each record.
 
       --group shows a line for each group of records with the same values of some fields or expressions, and how many \
-      they are; --sum, --average, --min, --max and --distinct compute values of each group, or of all records. --sort \
-      names such a column.
+      they are; --sum, --average, --min, --max and --distinct compute values of each group, or of all records. --having \
+      and --sort name these: sum(price * count), or sum for the only one, count, or a value of --group.
+
+      --running shows a value of each record and those before it in the order: sum(amount) or another aggregate, rank, \
+      denseRank, number; with --within, for each value of a field by itself. --along follows a relation of the records \
+      to their own type again and again: the parts of parts, or with a reference the manager of the manager.
+
+      --fields takes expressions, too. --union puts rows of other types below, of which --fields names the columns: \
+      --fields 'name, city' --union 'select name, city from Supplier where city is not null' --sort name.
 
       For the next page, repeat the query with --after and the primary key of the last record.
 
       Example: cambium query people.cambium Person 'age >= 18' --sort -age --limit 10
       Example: cambium query orders.cambium Order 'paid == true' --group customer --sum total
-      Example: cambium query orders.cambium Line --group 'month(order.date)' --sum 'price * count' --sort '-sum(price * count)' --limit 10
+      Example: cambium query orders.cambium Line --group order.date.month --sum 'price * count' --order 'sum desc' --limit 10
+      Example: cambium query orders.cambium Order --sort date --running 'sum(total)' --within customer
+      Example: cambium query folders.cambium Folder 'name == "home"' --along folders --depth 3
       """)
 
   @OptionGroup var arguments: StoreArguments
@@ -33,9 +42,11 @@ struct QueryCommand: ParsableCommand {
   var condition: String?
 
   @Option(
-    parsing: .unconditionalSingleValue,
-    help:
-      "A field or expression to sort by; with - before it, in descending order. May be repeated."
+    name: [.customLong("sort"), .customLong("order")], parsing: .unconditionalSingleValue,
+    help: """
+      A field or expression to sort by; with - before it, or desc after it, in descending order. May be repeated, or be a \
+      list with commas.
+      """
   )
   var sort: [String] = []
 
@@ -55,8 +66,16 @@ struct QueryCommand: ParsableCommand {
   )
   var including: String?
 
-  @Option(help: "The fields to show, separated by commas.")
+  @Option(help: "The fields and expressions to show, separated by commas.")
   var fields: String?
+
+  @Option(
+    help:
+      "A query of other records to show below: select name, city from Supplier. May be repeated.")
+  var union: [String] = []
+
+  @Flag(help: "Show each row of --fields once.")
+  var unique = false
 
   @Flag(
     help: """
@@ -86,6 +105,23 @@ struct QueryCommand: ParsableCommand {
   @Option(help: "Those whose numbers of different values to show.")
   var distinct: String?
 
+  @Option(help: "A condition on groups, or on values of --running: sum > 100 && count > 3.")
+  var having: String?
+
+  @Option(
+    help:
+      "Values of the records up to each one: sum(price), rank, denseRank or number, with commas.")
+  var running: String?
+
+  @Option(help: "The fields and expressions of which each value has running values of its own.")
+  var within: String?
+
+  @Option(help: "The relation to follow from the records, again and again.")
+  var along: String?
+
+  @Option(help: "The greatest depth to which --along is followed.")
+  var depth: Int?
+
   @Flag(help: "Only explain how the records are found.")
   var explain = false
 
@@ -100,17 +136,8 @@ struct QueryCommand: ParsableCommand {
     if count && !after.isEmpty {
       throw ValidationError("--count counts all records, also those before --after.")
     }
-    let isOfRecords = !after.isEmpty || including != nil || fields != nil || count || explain
-    if isGrouped, isOfRecords {
-      throw ValidationError(
-        "Groups have no records to show: only a condition, --sort, --limit, --offset, --csv and --json go with them."
-      )
-    }
-  }
-
-  /// True if groups are shown, or values of all records.
-  private var isGrouped: Bool {
-    [group, sum, average, min, max, distinct].contains { $0 != nil }
+    if (depth ?? 0) < 0 { throw ValidationError("A depth cannot be negative.") }
+    try validateTables()
   }
 
   func run() throws {
@@ -119,8 +146,17 @@ struct QueryCommand: ParsableCommand {
     let record = try snapshot.schema.type(named: type)
     let shape = RecordShape(record)
     if isGrouped { return try writeGroups(of: snapshot, where: parsed) }
-    let order = try sort.map { try FieldOrder(argument: $0) }
+    if let along { return try writeReached(shape, of: snapshot, where: parsed, along: along) }
+    let orders = try orderArguments.map { try $0.order }
+    if running != nil {
+      return try writeRunning(shape, of: snapshot, where: parsed, sortedBy: orders)
+    }
     let after = after.isEmpty ? nil : try shape.keyValues(after)
+    if isSelection(of: shape) {
+      return try writeRows(
+        shape, of: snapshot, where: parsed, sortedBy: orders, after: after)
+    }
+    let order = orders.map { FieldOrder($0) }
     let relations = try including.map {
       try IncludedRelation.relations($0, of: record, in: snapshot.schema)
     }
@@ -152,58 +188,15 @@ struct QueryCommand: ParsableCommand {
     output.finish()
   }
 
-  private func writeGroups(
-    of snapshot: StoreSnapshot, where condition: FieldCondition?
-  ) throws {
-    let keys = (group ?? "").listed
-    var names = keys + ["count()"]
-    var aggregates: [FieldAggregate] = [.count]
-    let asked: [(name: String, kind: AggregateKind, values: String?)] = [
-      ("sum", .sum, sum), ("average", .average, average), ("min", .lowest, min),
-      ("max", .highest, max), ("distinct", .distinct, distinct),
-    ]
-    for (name, kind, values) in asked {
-      for value in (values ?? "").listed {
-        names.append("\(name)(\(value))")
-        aggregates.append(FieldAggregate(kind, try FieldExpression(parsing: value)))
-      }
-    }
-    let groups = try snapshot.group(
-      record: type, where: condition, by: try keys.map { try FieldExpression(parsing: $0) },
-      computing: aggregates, sortedBy: try groupOrder(Array(names.dropFirst(keys.count))),
-      limit: limit, offset: offset)
-    var output = RecordOutput(form, names.map { FieldShape(computed: $0) })
-    for group in groups {
-      let cells = Dictionary(zip(names, group.key + group.value), uniquingKeysWith: { $1 })
-      try output.add(
-        ShownRecord(record: DynamicRecord(type, RecordFields(cells))))
-    }
-    output.finish("group")
-  }
-
-  /// Returns the order by columns, of which the names are given.
-  private func groupOrder(
-    _ columns: [String]
-  ) throws -> [(aggregate: Int, isDescending: Bool)] {
-    try sort.map { text in
-      let isDescending = text.hasPrefix("-")
-      let name = isDescending ? String(text.dropFirst()) : text
-      guard let place = columns.firstIndex(of: name) else {
-        throw CommandFailure.unknown("column", name, in: "groups", known: columns)
-      }
-      return (place, isDescending)
-    }
-  }
-
   /// The number of records whose related records are looked up together.
   private static let pageSize = 500
 
-  private var form: RecordOutput.Form { arguments.json ? .json : csv ? .csv : .table }
+  var form: RecordOutput.Form { arguments.json ? .json : csv ? .csv : .table }
 
-  private func columns(of shape: RecordShape) throws -> [FieldShape] {
+  /// The columns of the fields to show.
+  func columns(of shape: RecordShape) throws -> [FieldShape] {
     guard let fields else { return shape.columns }
-    return try fields.split(separator: ",").map { name in
-      let name = name.drop { $0 == " " }
+    return try fields.listed.map { name in
       guard let field = shape.fields.first(where: { $0.name == name }) else {
         throw CommandFailure.unknown(
           "field", name, in: shape.name, known: shape.fields.map(\.name))
@@ -213,23 +206,9 @@ struct QueryCommand: ParsableCommand {
   }
 }
 
-extension FieldOrder {
-  /// Creates the order of "name", or of "-name".
-  fileprivate init(argument: String) throws(ConditionSyntaxError) {
-    let isDescending = argument.hasPrefix("-")
-    let text = isDescending ? String(argument.dropFirst()) : argument
-    // An expression has something that no plain name has.
-    guard text.contains(where: { "(+*/".contains($0) }) else {
-      self.init(field: text, isDescending: isDescending)
-      return
-    }
-    self.init(try FieldExpression(parsing: text), isDescending: isDescending)
-  }
-}
-
 extension String {
   /// The parts between commas, but for commas in parentheses, brackets or quotes.
-  fileprivate var listed: [String] {
+  var listed: [String] {
     var parts: [String] = []
     var part = ""
     var depth = 0

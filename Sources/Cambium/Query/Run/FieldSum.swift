@@ -103,6 +103,15 @@ extension FieldSum {
     }
   }
 
+  /// The type of the sum.
+  var totalType: ScalarType {
+    switch type {
+    case .float, .double: .double
+    case .decimal: .decimal
+    default: .int64
+    }
+  }
+
   /// The average; nil if there are no numbers.
   var average: FieldValue? {
     if count == 0 { return Optional.none }

@@ -117,16 +117,7 @@ extension QueriedValues {
         record: query.record, field: nil,
         reason: "queries are parts of one another over \(Self.depthMax) deep")
     }
-    var fields = FieldQuery(limit: query.limit, offset: query.offset)
-    if query.condition != .and([]) { fields.condition = query.condition }
-    if let after = query.after { fields.after = .key(after) }
-    for part in query.order {
-      fields.order.append(
-        FieldOrder(
-          part.value, isDescending: part.isDescending, isCaseInsensitive: part.isCaseInsensitive,
-          collation: part.collation))
-    }
-    return (runner, fields)
+    return (runner, FieldQuery(query))
   }
 
   /// Returns the different values of an expression.

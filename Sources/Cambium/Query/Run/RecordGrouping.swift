@@ -100,6 +100,18 @@ struct RecordGrouping {
     places.sorted { $0.key.bytes.rawSpan.compare($1.key.bytes.rawSpan) < 0 }.map(\.value)
   }
 
+  /// The types of the values of groups, and of their results.
+  var types: (values: [ScalarType], results: [ScalarType]) {
+    let values = terms.map { term in
+      switch term {
+      case .field(let column):
+        record.layout.columns[Int(column.column)].field.type.scalar ?? column.type
+      case .expression(let expression): expression.kind.columnType
+      }
+    }
+    return (values: values, results: template.map(\.type))
+  }
+
   func count(_ place: Int) -> Int { counts[place] }
 
   /// - Throws: `.invalidQuery` for a sum of integers beyond 64 bits.

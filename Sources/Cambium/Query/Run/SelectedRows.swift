@@ -47,34 +47,44 @@ final class SelectedRows<Row> {
   ///   - values: The values of a row.
   ///   - row: Makes a row of the values of one record.
   /// - Throws: `.unknownRecord`; `.invalidQuery` if the query does not fit the record, or the order not a column.
-  init<Subject: Record>(
+  convenience init<Subject: Record>(
     _ values: [PropertyExpression], of query: Query<Subject>, _ need: SelectionNeed,
     in reader: RecordReader,
     _ row: @escaping ([FieldValue], RecordType<Subject>) throws -> Row
   ) throws(StoreError) {
     let type = try reader.entities.type(Subject.self)
+    var expressions: [FieldExpression] = []
+    for value in values { expressions.append(try value.fields(in: type, reader.entities)) }
+    try self.init(
+      expressions, of: try query.resolved(in: type, reader.entities), type, need, in: reader
+    ) { values in try row(values, type) }
+  }
+
+  /// - Throws: `.invalidQuery` if a value does not fit the record, or the order not a column.
+  init(
+    _ values: [FieldExpression], of query: FieldQuery, _ record: Entity, _ need: SelectionNeed,
+    in reader: RecordReader, _ row: @escaping ([FieldValue]) throws -> Row
+  ) throws(StoreError) {
     var columns: [SelectedValue] = []
     for value in values {
-      let expression = try value.fields(in: type, reader.entities)
       columns.append(
-        SelectedValue(
-          expression: expression, value: try RowExpression(expression, of: type, in: reader)))
+        SelectedValue(expression: value, value: try RowExpression(value, of: record, in: reader)))
     }
     let all = columns.indices.map { ColumnOrder(column: $0) }
-    sortKeys = try ColumnKeys(need.order, among: columns, of: type)
-    identities = try ColumnKeys(need.isDistinct ? all : [], among: columns, of: type)
-    var resolved = try query.resolved(in: type, reader.entities)
+    sortKeys = try ColumnKeys(need.order, among: columns, of: record)
+    identities = try ColumnKeys(need.isDistinct ? all : [], among: columns, of: record)
+    var query = query
     let order = need.order.compactMap { $0.fieldOrder(among: columns) }
-    isSortedInMemory = !order.isEmpty && resolved.hasWindow
+    isSortedInMemory = !order.isEmpty && query.hasWindow
     if !isSortedInMemory {
       // The sort is stable: records that agree in the columns come in the order of their own query.
-      resolved.order = order + resolved.order
-      if let count = need.count { resolved.limit = Swift.min(resolved.limit ?? count, count) }
+      query.order = order + query.order
+      if let count = need.count { query.limit = Swift.min(query.limit ?? count, count) }
     }
-    self.query = resolved
-    runner = QueryRunner(type, in: reader)
+    self.query = query
+    runner = QueryRunner(record, in: reader)
     self.columns = columns
-    makeRow = { values in try row(values, type) }
+    makeRow = row
     countMax = need.count
   }
 

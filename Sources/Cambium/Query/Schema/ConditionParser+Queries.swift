@@ -19,14 +19,17 @@ extension ConditionParser {
     guard case .name(let name, _) = tokens[index + 1].kind, let aggregate = Self.aggregate(name)
     else { throw error("count, sum, average, minimum or maximum", at: index + 1) }
     index += 3
-    var operand = FieldExpression.value(.null)
-    if aggregate != .count {
-      let place = index
-      operand = try expression(try parse(.or, depth: depth - 1), at: place)
+    return try ofRecords { parser throws(ConditionSyntaxError) in
+      var operand = FieldExpression.value(.null)
+      if aggregate != .count {
+        let place = parser.index
+        operand = try parser.expression(try parser.parse(.or, depth: depth - 1), at: place)
+      }
+      try parser.expect(")")
+      let query = try parser.query(depth: depth)
+      try parser.expect(")")
+      return .expression(.query(aggregate, of: operand, query), isBare: false)
     }
-    try expect(")")
-    let query = try query(depth: depth)
-    return .expression(.query(aggregate, of: operand, query), isBare: false)
   }
 
   /// Parses `select id from Author)`, after the parenthesis.
@@ -34,13 +37,29 @@ extension ConditionParser {
     depth: Int
   ) throws(ConditionSyntaxError) -> (value: FieldExpression, query: FieldSubquery) {
     guard depth > 0 else { throw error("less nesting") }
-    guard takeWord("select") else { throw error("“select”") }
-    let place = index
-    let value = try expression(try parse(.or, depth: depth - 1), at: place)
-    return (value, try query(depth: depth))
+    let start = index
+    let selection = try ofRecords { parser throws(ConditionSyntaxError) in
+      try parser.selection(depth: depth)
+    }
+    guard selection.values.count == 1 else {
+      throw error("one value of each record", at: start)
+    }
+    try expect(")")
+    return (selection.values[0], selection.query)
   }
 
-  /// Parses the rest of a query, with the parenthesis at its end.
+  /// Parses `select name, price * 2 from Book where year > 2000`.
+  mutating func selection(depth: Int) throws(ConditionSyntaxError) -> FieldSelection {
+    guard takeWord("select") else { throw error("“select”") }
+    var values: [FieldExpression] = []
+    repeat {
+      let place = index
+      values.append(try expression(try parse(.or, depth: depth - 1), at: place))
+    } while take(",")
+    return FieldSelection(values, of: try query(depth: depth))
+  }
+
+  /// Parses the rest of a query.
   private mutating func query(depth: Int) throws(ConditionSyntaxError) -> FieldSubquery {
     guard takeWord("from") else { throw error("“from”") }
     guard case .name(let record, _) = next else { throw error("the name of a record") }
@@ -57,15 +76,19 @@ extension ConditionParser {
       try expect("[")
       query.after = try values(to: "]", depth: depth - 1)
     }
-    try expect(")")
     return query
   }
 
-  private mutating func order(depth: Int) throws(ConditionSyntaxError) -> FieldSubquery.Order {
+  /// Parses `price descending`.
+  mutating func order(depth: Int) throws(ConditionSyntaxError) -> FieldSubquery.Order {
     let place = index
     var order = FieldSubquery.Order(
       try expression(try parse(.coalescing, depth: depth - 1), at: place))
-    if takeWord("descending") { order.isDescending = true } else { _ = takeWord("ascending") }
+    if takeWord("descending", "desc") {
+      order.isDescending = true
+    } else {
+      _ = takeWord("ascending", "asc")
+    }
     if take("[") {
       guard takeWord("c") else { throw error("c") }
       try expect("]")

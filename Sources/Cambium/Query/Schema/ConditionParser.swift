@@ -78,6 +78,8 @@ struct ConditionParser {
   private let arguments: [FieldValue]
   /// The number of arguments that were read.
   private var argumentCount = 0
+  /// The columns of groups if the condition is on them; nil if it is on records.
+  var columns: GroupColumns?
 
   /// The depth to which parentheses and the like may be nested, of which a thread with little stack has to hold all.
   private static var depthMax: Int { 100 }
@@ -120,6 +122,22 @@ struct ConditionParser {
     return try expression(parsed, at: start)
   }
 
+  /// The whole text as a part of an order.
+  mutating func wholeOrder() throws(ConditionSyntaxError) -> FieldSubquery.Order {
+    let order = try order(depth: Self.depthMax)
+    guard next == .end else { throw error("an operator, “descending” or the end") }
+    return order
+  }
+
+  /// The whole text as values of the records of a query.
+  mutating func wholeSelection() throws(ConditionSyntaxError) -> FieldSelection {
+    let isInParentheses = take("(")
+    let selection = try selection(depth: Self.depthMax)
+    if isInParentheses { try expect(")") }
+    guard next == .end else { throw error("the end") }
+    return selection
+  }
+
   /// The whole text as a value.
   mutating func wholeValue() throws(ConditionSyntaxError) -> FieldValue {
     let parsed = try value(depth: Self.depthMax)
@@ -160,7 +178,7 @@ extension ConditionParser {
   ) throws(ConditionSyntaxError) -> ParsedCondition {
     guard depth > 0 else { throw error("less nesting") }
     let start = index
-    var left = try operand(lowest, depth: depth)
+    var left = asColumn(try operand(lowest, depth: depth))
     while let found = ConditionOperator(next), found.precedence >= lowest {
       switch found {
       case .and, .or:
@@ -168,7 +186,7 @@ extension ConditionParser {
       case .arithmetic, .coalescing:
         index += 1
         let right = try parse(found.precedence.tighter, depth: depth - 1)
-        left = try computed(left, found, right, from: start)
+        left = asColumn(try computed(left, found, right, from: start))
       default:
         index += 1
         left = .condition(try comparison(left, found, from: start, depth: depth))
@@ -244,6 +262,7 @@ extension ConditionParser {
       return .expression(.negated(operand), isBare: false)
     }
     if case .name(let name, let isQuoted) = next {
+      if !isQuoted, let aggregate = try aggregate(named: name, depth: depth) { return aggregate }
       if tokens[index + 1].kind == .sign("(") {
         return isQuoted
           ? try relationCall(name, depth: depth) : try call(name, depth: depth)

@@ -20,7 +20,7 @@ extension RecordReading where Self: ~Copyable {
       after: key.map { .key($0) })
     let found = try FoundDynamicRecords(query, of: name, fields, in: try recordReader())
     var records: [DynamicRecord] = []
-    while let record = try found.next() { records.append(record) }
+    while try found.next() { records.append(try found.record()) }
     return records
   }
 
@@ -39,7 +39,7 @@ extension RecordReading where Self: ~Copyable {
       condition: condition, order: order, limit: limit, offset: offset,
       after: key.map { .key($0) })
     let found = try FoundDynamicRecords(query, of: name, fields, in: try recordReader())
-    while let record = try found.next(stringsAsBlobs: stringsAsBlobs) { try body(record) }
+    while try found.next() { try body(try found.record(stringsAsBlobs: stringsAsBlobs)) }
   }
 
   /// Returns the number of records of the type stored as `name` that meet a condition; of all without one, in constant
@@ -56,25 +56,42 @@ extension RecordReading where Self: ~Copyable {
   /// one group of all records.
   ///
   /// - Parameters:
-  ///   - aggregates: The values that are computed of each group.
-  ///   - order: The places of the aggregates by which groups are sorted; those that agree in all are sorted by their keys.
+  ///   - columns: The values by which records are grouped, and the aggregates that are computed of each group.
+  ///   - groupCondition: A condition on groups, as the columns have parsed it.
+  ///   - order: The values by which groups are sorted, as the columns have parsed them. Groups that agree in all are sorted by
+  ///     their keys.
   /// - Complexity: Linear in the records; memory for each group.
   /// - Throws: As `count(record:where:)`; `StoreError.invalidQuery` if values have no order or no sum, or a sum of integers
   ///   exceeds 64 bits.
   package func group(
-    record name: String, where condition: FieldCondition? = nil, by values: [FieldExpression],
-    computing aggregates: [FieldAggregate],
-    sortedBy order: [(aggregate: Int, isDescending: Bool)] = [], limit: Int? = nil, offset: Int = 0
+    record name: String, where condition: FieldCondition? = nil, by columns: GroupColumns,
+    having groupCondition: FieldCondition? = nil, sortedBy order: [FieldSubquery.Order] = [],
+    limit: Int? = nil, offset: Int = 0
   ) throws(StoreError) -> [RecordGroup<[FieldValue], [FieldValue]>] {
     let reader = try recordReader()
     let runner = try reader.runner(ofRecord: name)
     try FieldQuery(limit: limit, offset: offset).checkWindow(of: runner.record.record)
-    var grouping = try RecordGrouping(runner.record, by: values, aggregates, in: reader)
+    var grouping = try RecordGrouping(
+      runner.record, by: columns.keys, columns.aggregates, in: reader)
+    let table = try ComputedTable(
+      groupsOf: name, columns, grouping, where: groupCondition, sortedBy: order, in: reader)
     let found = try runner.find(FieldQuery(condition: condition), for: .recordsInAnyOrder)
     let groups = try grouping.groups(of: found, in: runner.record)
-    let parts = order.map { GroupOrder(place: $0.aggregate, isDescending: $0.isDescending) }
-    return Array(
-      GroupOrder.sorted(groups, by: parts) { $0.value }.window(limit: limit, offset: offset))
+    if groupCondition == nil, order.isEmpty {
+      return Array(groups.window(limit: limit, offset: offset))
+    }
+    let encoder = KeyEncoder()
+    var keyed: [(key: [UInt8], place: Int)] = []
+    for (place, group) in groups.enumerated() {
+      if let key = try table.sortKey(group.key + group.value, encoder) {
+        keyed.append((key: key, place: place))
+      }
+    }
+    keyed.sort { one, other in
+      let order = one.key.rawSpan.compare(other.key.rawSpan)
+      return order == 0 ? one.place < other.place : order < 0
+    }
+    return keyed.window(limit: limit, offset: offset).map { groups[$0.place] }
   }
 
   /// Groups the records of the type stored as `name` that meet a condition by fields, and returns the groups sorted by them;
@@ -99,8 +116,10 @@ extension RecordReading where Self: ~Copyable {
     summing sums: [String] = []
   ) throws(StoreError) -> [RecordGroup<[FieldValue], [FieldValue]>] {
     try group(
-      record: name, where: condition, by: fields.map { .field($0) },
-      computing: sums.map { FieldAggregate(.sum, .field($0)) })
+      record: name, where: condition,
+      by: GroupColumns(
+        keys: fields.map { .field($0) },
+        aggregates: sums.map { FieldAggregate(.sum, .field($0)) }))
   }
 
   /// Explains how a query of the type stored as `name` is run.
@@ -117,39 +136,20 @@ extension RecordReading where Self: ~Copyable {
   }
 }
 
-/// The records that a query has found, as their fields' values.
-private struct FoundDynamicRecords {
-  private let found: FoundRecords
-  private let layout: RowLayout
-  /// The columns of the fields to return, and their names; nil for all.
-  private let columns: (places: [Int], names: FieldNameList)?
-
-  init(
-    _ query: FieldQuery, of name: String, _ fields: [String]?, in reader: RecordReader
+extension ComputedTable {
+  /// Creates the table of the groups of records.
+  fileprivate init(
+    groupsOf record: String, _ columns: GroupColumns, _ grouping: RecordGrouping,
+    where condition: FieldCondition?, sortedBy order: [FieldSubquery.Order], in reader: RecordReader
   ) throws(StoreError) {
-    let runner = try reader.runner(ofRecord: name)
-    let layout = runner.record.layout
-    self.layout = layout
-    columns = try fields.map { fields throws(StoreError) in
-      var columns: [Int] = []
-      for field in fields {
-        let column = try layout.place(ofQueried: field)
-        if !columns.contains(column) { columns.append(column) }
-      }
-      return (columns, FieldNameList(columns.map { layout.columns[$0].field.name }))
+    let types = grouping.types
+    let keys = zip(columns.keys, types.values).map { key, type in
+      Column(name: GroupColumns.name(of: key), type: type)
     }
-    found = try runner.find(query)
-  }
-
-  func next(stringsAsBlobs: Bool = false) throws(StoreError) -> DynamicRecord? {
-    guard try found.next() else { return nil }
-    let row = try RowReader(
-      key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
-    guard let columns else { return try DynamicRecord(row, stringsAsBlobs: stringsAsBlobs) }
-    var values: [FieldValue?] = []
-    for column in columns.places {
-      values.append(try row.value(column, stringsAsBlobs: stringsAsBlobs))
+    let results = zip(columns.aggregates, types.results).map { aggregate, type in
+      Column(name: "\(aggregate)", type: type)
     }
-    return DynamicRecord(layout.record.name, RecordFields(columns.names, values))
+    try self.init(
+      "groups of \(record)", keys + results, where: condition, sortedBy: order, in: reader)
   }
 }

@@ -24,30 +24,14 @@ extension RecordReader {
     try FieldQuery(limit: query.limit, offset: query.offset).checkWindow(of: type.record)
     var keys: [FieldExpression] = []
     for key in query.keys { keys.append(try key.fields(in: type, entities)) }
-    var aggregates: [FieldAggregate] = []
-    if case .aggregate(let aggregate) = query.step {
-      aggregates.append(
-        FieldAggregate(aggregate.kind, try aggregate.value.fields(in: type, entities)))
-    }
-    var grouping = try RecordGrouping(type, by: keys, aggregates, in: self)
+    let step = try query.step.fields(in: type, entities)
     let resolved = try query.query.resolved(in: type, entities)
     let found = try QueryRunner(type, in: self).find(resolved)
-    var ranks = RunningRanks(resolved, found.plan.order, of: type)
+    var values = try RunningValues([step], within: keys, of: found, resolved, type, in: self)
     var records: [RunningRecord<Subject, Value>] = []
     var offset = query.offset
     while records.count < query.limit ?? .max, try found.next() {
-      _ = try grouping.add(found.key, try found.row())
-      let place = grouping.place
-      let result: FieldValue
-      switch query.step {
-      case .aggregate: result = try grouping.results(place)[0]
-      case .number: result = .integer(Int64(grouping.count(place)))
-      case .rank:
-        result = .integer(Int64(try ranks.add(found.key, try found.row(), to: place).rank))
-      case .denseRank:
-        result = .integer(Int64(try ranks.add(found.key, try found.row(), to: place).denseRank))
-      }
-      let value = try query.value(result, type)
+      let value = try query.value(try values.add(found.key, try found.row())[0], type)
       guard query.conditions.allSatisfy({ $0(value) }) else { continue }
       if offset > 0 {
         offset -= 1
@@ -57,5 +41,19 @@ extension RecordReader {
       records.append(RunningRecord(record: record, value: value))
     }
     return records
+  }
+}
+
+extension RunningStep {
+  fileprivate func fields<Subject: Record>(
+    in type: RecordType<Subject>, _ entities: Entities
+  ) throws(StoreError) -> FieldRunningStep {
+    switch self {
+    case .aggregate(let aggregate):
+      .aggregate(FieldAggregate(aggregate.kind, try aggregate.value.fields(in: type, entities)))
+    case .rank: .rank
+    case .denseRank: .denseRank
+    case .number: .number
+    }
   }
 }

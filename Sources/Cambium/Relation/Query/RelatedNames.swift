@@ -40,6 +40,9 @@ extension FieldCondition {
   fileprivate func resolved(by names: RelatedNames) throws(StoreError) -> FieldCondition {
     switch self {
     case .comparison(let field, let comparison, let value):
+      if let part = names.datePart(field) {
+        return .computed(part, comparison, .value(value))
+      }
       return try names.leading(over: field, holdsForNull: comparison.holds(value)) {
         .comparison(field: $0, comparison, value)
       }
@@ -282,6 +285,15 @@ private struct RelatedNames {
     return record.record.divided(name)
   }
 
+  /// Returns the part of a date that a name says, as `date.month` does, in UTC; nil for any other name.
+  func datePart(_ name: String) -> FieldExpression? {
+    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")),
+      let part = DatePart.allCases.first(where: { "\($0)" == name[name.index(after: dot)...] }),
+      record.layout.column(named: String(name[..<dot]))?.field.type == .scalar(.date)
+    else { return nil }
+    return .function(.part(part, in: .utc), .field(String(name[..<dot])))
+  }
+
   /// Returns the entity that a single reference leads to.
   ///
   /// - Throws: `.invalidQuery` if the relation leads to several records.
@@ -334,7 +346,9 @@ private struct RelatedNames {
   func resolved(_ expression: FieldExpression) throws(StoreError) -> FieldExpression {
     switch expression {
     case .value, .query: return expression
-    case .field(let name): return try leading(over: name) { .field($0) } ?? expression
+    case .field(let name):
+      if let part = datePart(name) { return part }
+      return try leading(over: name) { .field($0) } ?? expression
     case .length(.field(let name)):
       if let value = try leading(over: name, { .length(.field($0)) }) { return value }
       let isInverse = record.record.inverses.contains { $0.name == name }

@@ -76,6 +76,40 @@ extension RecordReading where Self: ~Copyable {
   }
 }
 
+extension RecordReading where Self: ~Copyable {
+  /// Calls `body` with the records that those of a query lead to over a relation of their type to itself, those that these lead
+  /// to, and so on, and their depths. Records of the query are left out.
+  ///
+  /// - Parameters:
+  ///   - name: The stored name of the type.
+  ///   - relation: The stored name of a reference, for ancestors, or of an inverse, for descendants.
+  ///   - depth: The greatest depth; nil for any.
+  /// - Throws: As `descendants(of:along:upTo:)`; `StoreError.invalidQuery` if the relation leads to records of another type;
+  ///   errors of `body`, which ends it.
+  package func forEach(
+    record name: String, where condition: FieldCondition?, along relation: String,
+    upTo depth: Int?, stringsAsBlobs: Bool = false, _ body: (DynamicRecord, Int) throws -> Void
+  ) throws {
+    let reader = try recordReader()
+    let record = try reader.runner(ofRecord: name).record
+    let layout = record.layout
+    let side = try reader.entities.relation(relation, of: record)
+    guard side.other.place == record.place else {
+      throw StoreError.invalidQuery(
+        record: name, field: relation,
+        reason: "it leads to \(side.other.record.name), not to records of the same type again")
+    }
+    let found = try QueryRunner(record, in: reader).find(FieldQuery(condition: condition))
+    let level = try ReachedRow.all(of: found)
+    try reader.forEachReached(from: level, over: relation, upTo: depth, record) { row, depth in
+      let reached = try RowReader(
+        key: row.key.bytes.rawSpan, row: row.row.rawSpan, layout: layout,
+        blobs: reader.blobs(of: record))
+      try body(try DynamicRecord(reached, stringsAsBlobs: stringsAsBlobs), depth)
+    }
+  }
+}
+
 // MARK: - Level by level
 
 /// Where records are reached from.
@@ -88,6 +122,15 @@ private enum Beginning<Subject: Record> {
 private struct ReachedRow {
   let key: EncodedKey
   let row: [UInt8]
+
+  static func all(of found: FoundRecords) throws(StoreError) -> [ReachedRow] {
+    var rows: [ReachedRow] = []
+    while try found.next() {
+      rows.append(
+        ReachedRow(key: EncodedKey(bytes: found.key.array()), row: try found.row().array()))
+    }
+    return rows
+  }
 }
 
 extension RecordReader {
@@ -96,26 +139,34 @@ extension RecordReader {
   ) throws -> [RecordAtDepth<Subject>] {
     let type = try entities.type(Subject.self)
     let name = try StoredNames(type, entities).relation(relation.property).name
+    var records: [RecordAtDepth<Subject>] = []
+    try forEachReached(from: try rows(of: beginning, type), over: name, upTo: most, type) {
+      found, depth in
+      let record = try type.load(
+        key: found.key.bytes.rawSpan, row: found.row.rawSpan, blobs: blobs(of: type))
+      records.append(RecordAtDepth(record: record, depth: depth))
+    }
+    return records
+  }
+
+  fileprivate func forEachReached(
+    from rows: [ReachedRow], over name: String, upTo most: Int?, _ type: Entity,
+    _ body: (ReachedRow, Int) throws -> Void
+  ) throws {
     guard most ?? 0 >= 0 else {
       throw StoreError.invalidQuery(
         record: type.record.name, field: name, reason: "its depth is negative: \(most ?? 0)")
     }
     let relation = try RelatedRows(
       name, of: type, where: .and([]), in: RelatedScope(reader: self))
-    var level = try rows(of: beginning, type)
+    var level = rows
     var known = Set(level.map(\.key))
-    var records: [RecordAtDepth<Subject>] = []
     var depth = 0
     while !level.isEmpty, depth < most ?? .max {
       depth += 1
       level = try next(after: level, over: relation, type, &known)
-      for found in level {
-        let record = try type.load(
-          key: found.key.bytes.rawSpan, row: found.row.rawSpan, blobs: blobs(of: type))
-        records.append(RecordAtDepth(record: record, depth: depth))
-      }
+      for found in level { try body(found, depth) }
     }
-    return records
   }
 
   private func rows<Subject: Record>(
@@ -126,14 +177,7 @@ extension RecordReader {
       let (key, row) = (KeyEncoder(), RowWriter())
       try type.encodeKey(record, to: key, row: row)
       return [ReachedRow(key: EncodedKey(bytes: key.key.array()), row: row.row.array())]
-    case .query(let query):
-      let found = try find(query, of: type)
-      var rows: [ReachedRow] = []
-      while try found.next() {
-        rows.append(
-          ReachedRow(key: EncodedKey(bytes: found.key.array()), row: try found.row().array()))
-      }
-      return rows
+    case .query(let query): return try ReachedRow.all(of: try find(query, of: type))
     }
   }
 

@@ -4,32 +4,6 @@
   internal import Foundation
 #endif
 
-/// A value that is computed of a group's records, by the stored names of their fields.
-package struct FieldAggregate: Hashable, Sendable {
-  let kind: AggregateKind
-  /// The value of each record; null counts for nothing, but as a record.
-  let value: FieldExpression
-
-  package init(_ kind: AggregateKind, _ value: FieldExpression) {
-    self.kind = kind
-    self.value = value
-  }
-
-  /// The number of records.
-  package static var count: FieldAggregate { FieldAggregate(.records, .value(.null)) }
-}
-
-/// A function of the values of all records of a group.
-package enum AggregateKind: Hashable, Sendable {
-  case sum, average, lowest, highest
-  /// The number of values that are not null, and of different ones.
-  case count, distinct
-  /// The number of records.
-  case records
-}
-
-// MARK: - At work
-
 /// One aggregate of one group, as far as its records were seen.
 struct AggregateState {
   private let kind: AggregateKind
@@ -81,7 +55,7 @@ struct AggregateState {
     case .sum, .average: return (place, try FieldSum(of: column, in: layout), nil)
     case .lowest, .highest:
       let key = try BoundOrder.column(of: FieldOrder(field: name), in: layout)
-      return (place, nil, FieldExtreme(column: key, isHighest: kind == .highest))
+      return (place, nil, FieldExtreme(column: key, of: layout, isHighest: kind == .highest))
     case .distinct:
       return (.key(try BoundOrder.column(of: FieldOrder(field: name), in: layout)), nil, nil)
     case .count, .records: return (place, nil, nil)
@@ -142,6 +116,20 @@ struct AggregateState {
     }
   }
 
+  /// The type of results.
+  var type: ScalarType {
+    switch kind {
+    case .count, .distinct, .records: return .int64
+    case .sum, .lowest, .highest: return valueType
+    case .average: return valueType == .decimal ? .decimal : .double
+    }
+  }
+
+  private var valueType: ScalarType {
+    if case .expression(let expression) = source { return expression.kind.columnType }
+    return sum?.totalType ?? extreme?.type ?? .int64
+  }
+
   /// The result for the group.
   ///
   /// - Throws: `.invalidQuery` for an integer beyond 64 bits.
@@ -189,12 +177,14 @@ struct AggregateState {
 private struct FieldExtreme {
   let column: KeyColumn
   let isHighest: Bool
+  let type: ScalarType
   private var bytes: [UInt8] = []
   private(set) var value = FieldValue.null
 
-  init(column: KeyColumn, isHighest: Bool) {
+  init(column: KeyColumn, of layout: RowLayout, isHighest: Bool) {
     self.column = column
     self.isHighest = isHighest
+    type = layout.columns[Int(column.column)].field.type.scalar ?? column.type
   }
 
   mutating func add(_ record: RowReader, _ encoder: KeyEncoder) throws(StoreError) {
