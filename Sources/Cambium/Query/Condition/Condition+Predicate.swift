@@ -9,7 +9,7 @@ extension Condition {
   ///
   /// It means the same as in Swift, except that strings compare by their UTF-8 bytes and that no computation traps. It may
   /// use properties, also of composites and after `?`, constants, comparisons, `&& || !`, arithmetic, `??`, `== nil`,
-  /// `count` and `isEmpty`, ranges, `contains` of lists, arrays and strings, and `starts(with:)`.
+  /// `a ? b : c`, `if` and `if let`, `count` and `isEmpty`, ranges, `contains` of lists, arrays and strings, and `starts(with:)`.
   ///
   /// - Throws: `.invalidQuery`, with the part that is not supported, or for expressions that are nested over 100 deep. Of
   ///   more terms than that, make a condition by ``all(_:)`` or ``any(_:)``.
@@ -29,6 +29,8 @@ enum PredicatePart {
   case expression(PropertyExpression)
   case list([FieldValue])
   case range(lower: PropertyExpression, upper: PropertyExpression, FieldComparison)
+  /// The first if the condition holds, else the second.
+  indirect case choice(PropertyCondition, PredicatePart, PredicatePart)
 }
 
 /// The values of a predicate's variables.
@@ -65,7 +67,13 @@ struct PredicateContext {
   }
 
   func condition(_ expression: Any) throws(StoreError) -> PropertyCondition {
-    switch try part(expression) {
+    try condition(of: try part(expression))
+  }
+
+  fileprivate func condition(of part: PredicatePart) throws(StoreError) -> PropertyCondition {
+    switch part {
+    case .choice(let test, let one, let other):
+      return .choice(test, try condition(of: one), try condition(of: other))
     case .condition(let tree): return tree
     case .optionalCondition(let tree, let isThere): return .both(isThere, tree)
     case .expression(let tree):
@@ -133,8 +141,17 @@ extension PredicateContext {
   fileprivate func equality(
     _ one: Any, _ other: Any
   ) throws(StoreError) -> PropertyCondition {
-    let (one, other) = (try part(one), try part(other))
+    try equality(of: try part(one), try part(other))
+  }
+
+  private func equality(
+    of one: PredicatePart, _ other: PredicatePart
+  ) throws(StoreError) -> PropertyCondition {
     switch (one, other) {
+    case (.choice(let test, let first, let second), _):
+      return .choice(test, try equality(of: first, other), try equality(of: second, other))
+    case (_, .choice(let test, let first, let second)):
+      return .choice(test, try equality(of: one, first), try equality(of: one, second))
     case (.expression(let one), .expression(let other)): return .comparison(one, .equal, other)
     case (.expression(let tree), .list(let values)), (.list(let values), .expression(let tree)):
       if let property = tree.property { return .comparison(property, .equal, .array(values)) }
@@ -143,7 +160,7 @@ extension PredicateContext {
       if let value = tree.constant { return try equality(part, value) }
     default: break
     }
-    let trees = (try condition(one), try condition(other))
+    let trees = (try condition(of: one), try condition(of: other))
     return .either(.both(trees.0, trees.1), .both(.not(trees.0), .not(trees.1)))
   }
 
@@ -172,7 +189,47 @@ extension PredicateExpressions.Comparison: TranslatedExpression {
     @unknown default: throw context.refusal("\(op)")
     }
     return .condition(
-      .comparison(try context.expression(lhs), comparison, try context.expression(rhs)))
+      try context.comparison(try context.part(lhs), comparison, try context.part(rhs)))
+  }
+}
+
+extension PredicateContext {
+  fileprivate func comparison(
+    _ one: PredicatePart, _ comparison: FieldComparison, _ other: PredicatePart
+  ) throws(StoreError) -> PropertyCondition {
+    switch (one, other) {
+    case (.expression(let one), .expression(let other)):
+      return .comparison(one, comparison, other)
+    case (.choice(let test, let first, let second), _):
+      return .choice(
+        test, try self.comparison(first, comparison, other),
+        try self.comparison(second, comparison, other))
+    case (_, .choice(let test, let first, let second)):
+      return .choice(
+        test, try self.comparison(one, comparison, first),
+        try self.comparison(one, comparison, second))
+    default: throw refusal("a condition or list where a value is expected")
+    }
+  }
+}
+
+// MARK: Choices
+
+extension PropertyCondition {
+  /// The condition that one holds if another does, and a third if not.
+  fileprivate static func choice(
+    _ test: PropertyCondition, _ one: PropertyCondition, _ other: PropertyCondition
+  ) -> PropertyCondition {
+    .either(.both(test, one), .both(.not(test), other))
+  }
+}
+
+extension PredicateExpressions.Conditional: TranslatedExpression {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
+    let test = try context.condition(test)
+    let choice = PredicatePart.choice(
+      test, try context.part(trueBranch), try context.part(falseBranch))
+    return Output.self is Bool.Type ? .condition(try context.condition(of: choice)) : choice
   }
 }
 
@@ -410,7 +467,23 @@ extension PredicateContext {
   fileprivate func combined(
     _ one: Any, _ operation: FieldArithmetic, _ other: Any
   ) throws(StoreError) -> PredicatePart {
-    .expression(.arithmetic(try expression(one), operation, try expression(other)))
+    try combined(of: try part(one), operation, try part(other))
+  }
+
+  private func combined(
+    of one: PredicatePart, _ operation: FieldArithmetic, _ other: PredicatePart
+  ) throws(StoreError) -> PredicatePart {
+    switch (one, other) {
+    case (.expression(let one), .expression(let other)):
+      return .expression(.arithmetic(one, operation, other))
+    case (.choice(let test, let first, let second), _):
+      return .choice(
+        test, try combined(of: first, operation, other), try combined(of: second, operation, other))
+    case (_, .choice(let test, let first, let second)):
+      return .choice(
+        test, try combined(of: one, operation, first), try combined(of: one, operation, second))
+    default: throw refusal("a condition or list where a value is expected")
+    }
   }
 }
 

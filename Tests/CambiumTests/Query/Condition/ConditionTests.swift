@@ -246,6 +246,45 @@ extension ConditionTests {
         == #"((nick != null && nick contains "x") || !(nick != null))"#)
   }
 
+  @Test func `a choice in a predicate is one of two conditions, or compared with each value`()
+    throws
+  {
+    #expect(
+      try fields(#Predicate { $0.isMember ? $0.age > 1 : $0.age > 2 })
+        == "((isMember == true && years > 1) || (!(isMember == true) && years > 2))")
+    #expect(
+      try fields(#Predicate { ($0.isMember ? $0.age : $0.id) > 2 })
+        == "((isMember == true && years > 2) || (!(isMember == true) && id > 2))")
+    #expect(
+      try fields(#Predicate { ($0.age > 1 ? 2 : 3) * $0.id == 6 })
+        == "((years > 1 && (2 * id) == 6) || (!(years > 1) && (3 * id) == 6))")
+  }
+
+  @Test func `if and if let in a predicate mean what they do in Swift`() throws {
+    let predicate = #Predicate<Member> {
+      if let nick = $0.nick {
+        nick.contains("x")
+      } else {
+        if $0.isMember {
+          $0.age > 1
+        } else {
+          false
+        }
+      }
+    }
+    var member = Member()
+    for nick in ["ax", "b", nil] {
+      for isMember in [true, false] {
+        for age in [1, 2] {
+          (member.nick, member.isMember, member.age) = (nick, isMember, age)
+          #expect(
+            try opened.holds(Condition(predicate), for: member) == predicate.evaluate(member),
+            "\(member)")
+        }
+      }
+    }
+  }
+
   @Test func `a predicate that no condition can be is refused by what it has`() throws {
     let error = #expect(throws: StoreError.self) {
       try Condition(#Predicate<Member> { $0.tags.allSatisfy { $0 == "x" } })
