@@ -9,8 +9,8 @@ struct Command: AsyncParsableCommand {
     subcommands: [
       TreeCommand.self, CommitCommand.self, LoadCommand.self, EngineCommand.self,
       RecordsCommand.self, ImportCommand.self, ConvertCommand.self, QueryCommand.self,
-      TextCommand.self,
-      RelateCommand.self, ObserveCommand.self, MigrateCommand.self, BlobsCommand.self,
+      QuestionsCommand.self, TextCommand.self, RelateCommand.self, ObserveCommand.self,
+      MigrateCommand.self, BlobsCommand.self,
       CompactCommand.self, ReportCommand.self,
     ])
 }

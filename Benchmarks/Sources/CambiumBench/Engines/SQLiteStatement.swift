@@ -75,6 +75,12 @@ import CSQLite
       decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
+  /// The number of columns of rows.
+  var columnCount: Int32 { unsafe sqlite3_column_count(statement) }
+
+  /// The type of the value in a column of the current row, such as `SQLITE_TEXT`.
+  func type(_ column: Int32) -> Int32 { unsafe sqlite3_column_type(statement, column) }
+
   /// The blob in a column of the current row, for as long as `body` runs.
   func withColumn<Result>(_ column: Int32, _ body: (RawSpan) throws -> Result) rethrows -> Result {
     let start = unsafe sqlite3_column_blob(statement, column)
