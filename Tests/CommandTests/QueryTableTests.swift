@@ -143,6 +143,9 @@ import Testing
         "Buyer", "id in (select buyer from Sale sorted by total desc limit 2)", "--fields", "name")
         == ["name", "Ada"])
     #expect(try shown("Sale", "date.month == 3", "--fields", "id") == ["id", "5", "6"])
+    #expect(
+      try shown("Sale", "--sort", "date.month desc, id", "--fields", "id", "--limit", "3")
+        == ["id", "5", "6", "3"])
   }
 
   @Test func `options that do not go together are refused, and names that are wrong`() throws {

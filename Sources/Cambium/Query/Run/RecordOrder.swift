@@ -34,6 +34,9 @@ struct BoundOrder {
     let key = layout.key.columns
     for field in order {
       var field = field.providingCollation(of: layout)
+      if let name = field.field, let part = layout.datePart(named: name) {
+        field = FieldOrder(part, isDescending: field.isDescending)
+      }
       if field.field == nil {
         append(try ComputedColumn(field, of: record, in: reader))
         continue

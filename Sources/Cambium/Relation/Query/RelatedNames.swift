@@ -40,7 +40,7 @@ extension FieldCondition {
   fileprivate func resolved(by names: RelatedNames) throws(StoreError) -> FieldCondition {
     switch self {
     case .comparison(let field, let comparison, let value):
-      if let part = names.datePart(field) {
+      if let part = names.record.layout.datePart(named: field) {
         return .computed(part, comparison, .value(value))
       }
       return try names.leading(over: field, holdsForNull: comparison.holds(value)) {
@@ -258,6 +258,17 @@ extension String {
   fileprivate var mayLeadOn: Bool { utf8.contains(UInt8(ascii: ".")) }
 }
 
+extension RowLayout {
+  /// Returns the part of a date that a name says, as `date.month` does, in UTC; nil for any other name.
+  func datePart(named name: String) -> FieldExpression? {
+    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")),
+      let part = DatePart.allCases.first(where: { "\($0)" == name[name.index(after: dot)...] }),
+      column(named: String(name[..<dot]))?.field.type == .scalar(.date)
+    else { return nil }
+    return .function(.part(part, in: .utc), .field(String(name[..<dot])))
+  }
+}
+
 /// The names of a record's fields and relations, for those that lead on.
 private struct RelatedNames {
   let record: Entity
@@ -283,15 +294,6 @@ private struct RelatedNames {
       return nil
     }
     return record.record.divided(name)
-  }
-
-  /// Returns the part of a date that a name says, as `date.month` does, in UTC; nil for any other name.
-  func datePart(_ name: String) -> FieldExpression? {
-    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")),
-      let part = DatePart.allCases.first(where: { "\($0)" == name[name.index(after: dot)...] }),
-      record.layout.column(named: String(name[..<dot]))?.field.type == .scalar(.date)
-    else { return nil }
-    return .function(.part(part, in: .utc), .field(String(name[..<dot])))
   }
 
   /// Returns the entity that a single reference leads to.
@@ -347,7 +349,7 @@ private struct RelatedNames {
     switch expression {
     case .value, .query: return expression
     case .field(let name):
-      if let part = datePart(name) { return part }
+      if let part = record.layout.datePart(named: name) { return part }
       return try leading(over: name) { .field($0) } ?? expression
     case .length(.field(let name)):
       if let value = try leading(over: name, { .length(.field($0)) }) { return value }
