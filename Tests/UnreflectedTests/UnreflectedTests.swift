@@ -13,6 +13,17 @@ private struct Planned: Record {
   }
 }
 
+/// Fields without types, which its stored properties would say.
+private struct Untyped: Record {
+  static var coding: RecordCoding { .codable }
+  var id = 1
+  var text = "a"
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field("id", primaryKey: true)
+    Field("text")
+  }
+}
+
 /// A record by way of its own coding, which needs none.
 private struct Coded: Record, Equatable {
   static var coding: RecordCoding { .codable }
@@ -33,6 +44,17 @@ private struct Coded: Record, Equatable {
       return #expect(Bool(false), "\(String(describing: error))")
     }
     #expect(reason.contains("without reflection"), "\(reason)")
+  }
+
+  @Test func `its fields state their types`() {
+    let error = #expect(throws: StoreError.self) {
+      try PersistentStore(inMemory: StoreModel(records: [Untyped.self]))
+    }
+    guard case .invalidDescription("Untyped", "id", 1, let reason) = error else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
+    #expect(reason.contains("without reflection"), "\(reason)")
+    #expect(reason.contains("state `type:`"), "\(reason)")
   }
 
   @Test func `by way of Codable it is stored and fetched`() throws {

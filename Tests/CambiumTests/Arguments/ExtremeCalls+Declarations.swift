@@ -3,6 +3,19 @@ import FoundationEssentials
 @testable import Cambium
 @testable import InternalTestSupport
 
+/// A record whose field was another one before the last version.
+private struct LaterNamed: Record {
+  var id = 1
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    if version < 60_000 {
+      Field("key", primaryKey: true)
+    } else {
+      Field("id", primaryKey: true, migrationInfo: .init(renamingID: "key"))
+    }
+  }
+}
+
 extension ExtremeCalls {
   private static func fields(_ make: @escaping @Sendable () -> Field) {
     Extremes.describe { _ in
@@ -44,6 +57,29 @@ extension ExtremeCalls {
           fields { Field(name: text, type: .url, default: URL(string: "a:b")) }
         }
       },
+    "Field.init(_:primaryKey:type:storage:optional:property:unique:indexed:default:validation:modifier:migrationInfo:userInfo:derived:generated:)":
+      { _ in
+        for text in Extremes.strings {
+          fields { Field(text) }
+          fields { Field(text, type: .string) }
+          fields { Field("name", property: text) }
+          fields { Field("name", type: .string, modifier: text) }
+          fields { Field("name", type: .string, userInfo: [text: text]) }
+        }
+        for value in Extremes.values { fields { Field("name", type: .date, default: value) } }
+      },
+    "Field.init(_:primaryKey:type:storage:optional:property:unique:indexed:default:validation:modifier:migrationInfo:userInfo:)":
+      { _ in
+        for text in Extremes.strings {
+          fields { Field(text, type: .url, default: URL(string: "a:b")) }
+        }
+      },
+    "Record.typedDescription(for:)": { _ in
+      for version in Extremes.integers {
+        _ = Photo.typedDescription(for: version)
+        _ = LaterNamed.typedDescription(for: version)
+      }
+    },
     "Derivation.count(of:)": { _ in
       for text in Extremes.strings {
         fields { Field(name: "name", type: .integer, derived: .count(of: text)) }

@@ -8,12 +8,12 @@
 ///
 /// ```swift
 /// static func recordDescription(for version: Int) -> RecordDescription {
-///   Field(primaryKey: true, name: "id", type: .uuid)
-///   Field(name: "name", type: .string)
-///   Field(name: "sortName", type: .string, indexed: true, derived: .folded("name"))
-///   Field(name: "bookCount", type: .integer, indexed: true, derived: .count(of: "books"))
-///   Field(name: "earnings", type: .decimal, derived: .sum(of: "books", "price"))
-///   Field(name: "stockValue", type: .decimal, derived: .sum(of: "books", value: "price * stock"))
+///   Field("id", primaryKey: true)
+///   Field("name")
+///   Field("sortName", indexed: true, derived: .folded("name"))
+///   Field("bookCount", indexed: true, derived: .count(of: "books"))
+///   Field("earnings", derived: .sum(of: "books", "price"))
+///   Field("stockValue", derived: .sum(of: "books", value: "price * stock"))
 ///   books  // static let books = Inverse("books", of: \Book.author)
 /// }
 /// ```
@@ -91,7 +91,7 @@ public struct Derivation: Hashable, Sendable {
   /// integers the field's type is `.integer`, of doubles `.double`, of decimals `.decimal`.
   ///
   /// ```swift
-  /// Field(name: "total", type: .decimal, indexed: true, derived: .sum(of: "lines", value: "unitPrice * quantity"))
+  /// Field("total", indexed: true, derived: .sum(of: "lines", value: "unitPrice * quantity"))
   /// ```
   ///
   /// A write is refused with `StoreError.invalidValue`, as by `sum(of:_:)`, and if the expression has no result, as a division by
@@ -124,8 +124,8 @@ public struct Derivation: Hashable, Sendable {
   /// The value of an expression on other fields of the record.
   ///
   /// ```swift
-  /// Field(name: "amount", type: .decimal, indexed: true, derived: .value("unitPrice * quantity * (1 - discount)"))
-  /// Field(name: "year", type: .integer, indexed: true, derived: .value("year(date)"))
+  /// Field("amount", indexed: true, derived: .value("unitPrice * quantity * (1 - discount)"))
+  /// Field("year", indexed: true, derived: .value("year(date)"))
   /// ```
   ///
   /// The field's type is that of the values: of any width for integers, `.double` for computations with floats. It is

@@ -7,8 +7,8 @@ extension RecordDescription {
   ///   var validUntil: Date
   ///
   ///   static func recordDescription(for version: Int) -> RecordDescription {
-  ///     Field(primaryKey: true, name: "id", type: .uuid)
-  ///     Field(name: "validUntil", type: .date, indexed: true)
+  ///     Field("id", primaryKey: true)
+  ///     Field("validUntil", indexed: true)
   ///     Expiry("validUntil")
   ///   }
   /// }

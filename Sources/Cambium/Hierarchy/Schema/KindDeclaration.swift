@@ -8,7 +8,7 @@ extension RecordDescription {
   ///
   ///   static func recordDescription(for version: Int) -> RecordDescription {
   ///     Parent(Trip.self, property: "trip")
-  ///     Field(name: "perDiem", type: .decimal)
+  ///     Field("perDiem")
   ///   }
   /// }
   /// ```

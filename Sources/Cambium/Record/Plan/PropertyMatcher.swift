@@ -215,12 +215,9 @@ private struct UnmatchedProperties {
   /// The property of a field or transient, which is asked for once.
   mutating func take(_ name: String, for field: String) throws(StoreError) -> StoredProperty {
     guard let property = all.first(where: { $0.name == name }) else {
-      let isHidden = all.contains {
-        $0.name == "_\(name)" || $0.name == "$__lazy_storage_$_\(name)"
-      }
       throw matcher.refusal(
         field,
-        isHidden
+        PropertyPaths.of(type).isHidden(name)
           ? "the property “\(name)” of \(type) is wrapped or lazy, so it is not stored itself"
           : "\(type) has no stored property “\(name)”")
     }

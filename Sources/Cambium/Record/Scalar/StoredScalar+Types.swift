@@ -6,20 +6,18 @@
 
 // MARK: Fixed width
 
-extension Int: StoredInteger { static var scalarType: ScalarType { .int64 } }
-extension Int8: StoredInteger { static var scalarType: ScalarType { .int8 } }
-extension Int16: StoredInteger { static var scalarType: ScalarType { .int16 } }
-extension Int32: StoredInteger { static var scalarType: ScalarType { .int32 } }
-extension Int64: StoredInteger { static var scalarType: ScalarType { .int64 } }
-extension UInt: StoredInteger { static var scalarType: ScalarType { .uint64 } }
-extension UInt8: StoredInteger { static var scalarType: ScalarType { .uint8 } }
-extension UInt16: StoredInteger { static var scalarType: ScalarType { .uint16 } }
-extension UInt32: StoredInteger { static var scalarType: ScalarType { .uint32 } }
-extension UInt64: StoredInteger { static var scalarType: ScalarType { .uint64 } }
+extension Int: StoredInteger {}
+extension Int8: StoredInteger {}
+extension Int16: StoredInteger {}
+extension Int32: StoredInteger {}
+extension Int64: StoredInteger {}
+extension UInt: StoredInteger {}
+extension UInt8: StoredInteger {}
+extension UInt16: StoredInteger {}
+extension UInt32: StoredInteger {}
+extension UInt64: StoredInteger {}
 
 extension Bool: FixedScalar {
-  static var scalarType: ScalarType { .boolean }
-
   @inline(__always)
   init?(rowBits: UInt8) {
     guard rowBits <= 1 else { return nil }
@@ -37,8 +35,6 @@ extension Bool: FixedScalar {
 }
 
 extension Float: FixedScalar {
-  static var scalarType: ScalarType { .float }
-
   @inline(__always)
   init?(rowBits: UInt32) { self.init(bitPattern: rowBits) }
 
@@ -53,8 +49,6 @@ extension Float: FixedScalar {
 }
 
 extension Double: FixedScalar {
-  static var scalarType: ScalarType { .double }
-
   @inline(__always)
   init?(rowBits: UInt64) { self.init(bitPattern: rowBits) }
 
@@ -69,8 +63,6 @@ extension Double: FixedScalar {
 }
 
 extension Date: FixedScalar {
-  static var scalarType: ScalarType { .date }
-
   @inline(__always)
   init?(rowBits: UInt64) {
     self.init(timeIntervalSinceReferenceDate: Double(bitPattern: rowBits))
@@ -89,8 +81,6 @@ extension Date: FixedScalar {
 }
 
 extension UUID: FixedScalar {
-  static var scalarType: ScalarType { .uuid }
-
   @inline(__always)
   init?(rowBits: UInt128) { self.init(bytesOf: rowBits) }
 
@@ -107,8 +97,6 @@ extension UUID: FixedScalar {
 // MARK: Any width
 
 extension String: StoredScalar {
-  static var scalarType: ScalarType { .string }
-
   @inline(__always)
   init?(rowBytes: RawSpan) { self.init(utf8: rowBytes) }
 
@@ -133,8 +121,6 @@ extension String: StoredScalar {
 }
 
 extension URL: StoredScalar {
-  static var scalarType: ScalarType { .url }
-
   init?(rowBytes: RawSpan) {
     guard let text = String(utf8: rowBytes) else { return nil }
     self.init(stored: text)
@@ -165,8 +151,6 @@ extension URL: StoredScalar {
 }
 
 extension Data: StoredScalar {
-  static var scalarType: ScalarType { .binaryData }
-
   init?(rowBytes: RawSpan) { self.init(copying: rowBytes) }
 
   var rowBytes: [UInt8] { Array(self) }
@@ -184,8 +168,6 @@ extension Data: StoredScalar {
 }
 
 extension Decimal: StoredScalar {
-  static var scalarType: ScalarType { .decimal }
-
   init?(rowBytes: RawSpan) {
     guard let parts = DecimalParts(decoding: rowBytes) else { return nil }
     self = parts.decimal

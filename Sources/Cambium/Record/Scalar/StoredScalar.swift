@@ -32,11 +32,8 @@ extension ColumnValue {
   }
 }
 
-/// A Swift type whose values are stored as they are: in columns, in keys, as elements of arrays. There is one for each
-/// `ScalarType`, and `Int` and `UInt`.
-protocol StoredScalar: ColumnValue, FieldValueConvertible {
-  /// The type of the columns that hold its values.
-  static var scalarType: ScalarType { get }
+/// A Swift type whose values are stored as they are: in columns, in keys, as elements of arrays.
+protocol StoredScalar: ColumnValue, ScalarFieldValue {
   /// Fails if the bytes of a column or an element are no such value.
   init?(rowBytes: RawSpan)
   /// The bytes that a column or an element has of it.

@@ -7,8 +7,8 @@
 ///   static let books = Inverse("books", of: \Book.author, deleteRule: .cascade)
 ///
 ///   static func recordDescription(for version: Int) -> RecordDescription {
-///     Field(primaryKey: true, name: "id", type: .uuid)
-///     Field(name: "name", type: .string)
+///     Field("id", primaryKey: true)
+///     Field("name")
 ///     books
 ///   }
 /// }
@@ -126,7 +126,7 @@ where Owner.ID: RecordKey {
 /// ModelVersion(1, describing: ["Author": author(), "Book": book()])
 ///
 /// @RecordDescription.ResultBuilder func author() -> RecordDescription {
-///   Field(primaryKey: true, name: "id", type: .integer)
+///   Field("id", primaryKey: true)
 ///   UntypedInverse("books", of: "author", in: "Book", deleteRule: .cascade)
 /// }
 /// ```

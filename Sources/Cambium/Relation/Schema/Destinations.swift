@@ -31,7 +31,7 @@ struct Destinations {
     }
     var elsewhere: RecordDescription?
     if schema != nil, leadsElsewhere(reference), case .type(let type) = reference.destination {
-      elsewhere = type.recordDescription(for: version)
+      elsewhere = type.typedDescription(for: version)
     }
     let key = try keyType(of: reference.destination.name(in: version), elsewhere, depth: 0)
     return reference.isList ? .array(of: key) : .scalar(key)
@@ -88,6 +88,8 @@ struct Destinations {
     case .scalar(let scalar): return scalar
     case .reference(let reference) where !reference.isList:
       return try keyType(of: reference.destination.name(in: version), depth: depth + 1)
+    case .unknown(let reason):
+      throw DescriptionFault("it leads to \(name), whose primary key has no type: \(reason)")
     default: throw Self.manyFields(name)
     }
   }

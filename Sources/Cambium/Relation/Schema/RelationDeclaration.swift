@@ -44,9 +44,9 @@ extension FieldType {
       reference: .name(target), isList: true, deleteRule, RelationBounds(count), checked)
   }
 
-  private init(
-    reference destination: Destination, isList: Bool, _ deleteRule: DeleteRule,
-    _ bounds: RelationBounds?, _ isChecked: Bool
+  init(
+    reference destination: Destination, isList: Bool, _ deleteRule: DeleteRule = .nullify,
+    _ bounds: RelationBounds? = nil, _ isChecked: Bool = true
   ) {
     self.init(
       kind: .reference(

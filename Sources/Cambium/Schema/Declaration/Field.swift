@@ -5,13 +5,20 @@
 #endif
 
 /// A stored property of a record.
+///
+/// ```swift
+/// Field("title", indexed: true)
+/// ```
+///
+/// Its type, and whether it is optional, are those of the property, unless the description states a type.
 public struct Field: Sendable {
   let name: String
-  let type: FieldType
+  private(set) var type: FieldType
   let storage: FieldStorage
   let property: String
   let isPrimaryKey: Bool
-  let isOptional: Bool
+  /// Nil if the property says it.
+  private(set) var statedOptional: Bool?
   let isUnique: Bool
   let isIndexed: Bool
   var defaultValue: FieldDefault?
@@ -22,6 +29,101 @@ public struct Field: Sendable {
   let derivation: Derivation?
   let generation: Generation?
 
+  var isOptional: Bool { statedOptional ?? false }
+
+  /// Creates a field that has the type of its property.
+  ///
+  /// ```swift
+  /// struct Book: Record {
+  ///   var isbn: String
+  ///   var title: String
+  ///   var price: Decimal?
+  ///   var author: Reference<Author>
+  ///
+  ///   static func recordDescription(for version: Int) -> RecordDescription {
+  ///     Field("isbn", primaryKey: true)     // a string
+  ///     Field("title", indexed: true)       // a string
+  ///     Field("price")                      // a decimal number, optional
+  ///     Field("author")                     // a reference to an Author
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// Properties of these types need no `type`: numbers, `Bool`, `String`, `Date`, `UUID`, `URL`, `Decimal`, `Data` and `Blob`;
+  /// enums that are a `RecordStringEnum` or a `RecordIntegerEnum`; `Reference`s; arrays and sets of such values, but for blobs;
+  /// and optionals of all of them. For others the program chooses: `.composite` or `.transformable`.
+  ///
+  /// State a type as well
+  /// - in a version in which the field had another type than the property has today, or which has a field without a property;
+  /// - for a reference with a delete rule, a count, or without a check;
+  /// - for a property that holds the bare key of another record;
+  /// - in a description that no Swift type stands for.
+  ///
+  /// If a version describes a field under a name that a later one changes by a `renamingID`, the type is that of the
+  /// property with the later name, and 18 further descriptions are made to find it.
+  ///
+  /// A field without a property, or whose property has no type of a column, is refused with
+  /// `StoreError.invalidDescription` when the model is checked; so is one of a struct without reflection metadata.
+  ///
+  /// - Parameters:
+  ///   - name: The stored name, without a dot.
+  ///   - primaryKey: True for the primary key, or for each part of it in the order of declaration.
+  ///   - type: The stored type. If nil, that of the property.
+  ///   - storage: Keeps long values in the row, or outside of it.
+  ///   - optional: True if the property is an `Optional`. If nil, the property says it; a field with a stated type is then not
+  ///     optional.
+  ///   - property: The name of the Swift property, if it is not the stored name. Not needed if a later version renames the
+  ///     field, by a `renamingID`, to one with a property of its name.
+  ///   - unique: True if no two records may have the same value. Any number of them may have nil.
+  ///   - indexed: True to keep an index, by which records are found and sorted. Unique fields are indexed anyway.
+  ///   - default: The value of records that are created without the Swift type and do not name the field. It is kept in the
+  ///     schema and is in no fingerprint. A migration to the version uses it if no `migrationInfo` states one.
+  ///   - validation: The rules that a value must meet to be stored; nil always does.
+  ///   - modifier: Any text; if it changes, so does the fingerprint.
+  ///   - migrationInfo: The name or the default of the field when a store is migrated from the version before, or which
+  ///     element is kept of a former list.
+  ///   - userInfo: Annotations of the program's own, such as `["unit": "kg"]`, which are in no fingerprint.
+  ///   - derivation: How the store computes the values; nil if the program gives them.
+  ///   - generation: How the store gives a value to a record that has none; nil if the program gives all values.
+  public init(
+    _ name: String, primaryKey: Bool = false, type: FieldType? = nil,
+    storage: FieldStorage = .inline, optional: Bool? = nil, property: String? = nil,
+    unique: Bool = false, indexed: Bool = false, default: FieldValue? = nil,
+    validation: [FieldRule] = [], modifier: String? = nil, migrationInfo: MigrationInfo? = nil,
+    userInfo: [String: String] = [:], derived derivation: Derivation? = nil,
+    generated generation: Generation? = nil
+  ) {
+    self.init(
+      primaryKey: primaryKey, name: name, type: type ?? FieldType(kind: .inferred),
+      storage: storage, optional: optional ?? false, property: property, unique: unique,
+      indexed: indexed, default: `default`, validation: validation, modifier: modifier,
+      migrationInfo: migrationInfo, userInfo: userInfo, derived: derivation, generated: generation)
+    if type == nil { statedOptional = optional }
+  }
+
+  /// Creates a field that has the type of its property, and a default that is a Swift value: of an enum, or of a type that a
+  /// codec encodes.
+  ///
+  /// ```swift
+  /// Field("state", default: OrderState.open)
+  /// ```
+  public init(
+    _ name: String, primaryKey: Bool = false, type: FieldType? = nil,
+    storage: FieldStorage = .inline, optional: Bool? = nil, property: String? = nil,
+    unique: Bool = false, indexed: Bool = false, default: some Encodable & Sendable,
+    validation: [FieldRule] = [], modifier: String? = nil, migrationInfo: MigrationInfo? = nil,
+    userInfo: [String: String] = [:]
+  ) {
+    self.init(
+      name, primaryKey: primaryKey, type: type, storage: storage, optional: optional,
+      property: property, unique: unique, indexed: indexed, validation: validation,
+      modifier: modifier, migrationInfo: migrationInfo, userInfo: userInfo)
+    defaultValue = FieldDefault(encodable: `default`)
+  }
+
+  /// Creates a field whose type and optionality are stated, whatever its property is. They have to be the property's in the
+  /// model's own version.
+  ///
   /// - Parameters:
   ///   - primaryKey: True for the primary key, or for each part of it in the order of declaration.
   ///   - name: The stored name, without a dot.
@@ -56,7 +158,7 @@ public struct Field: Sendable {
     self.storage = storage
     self.property = property ?? name
     isPrimaryKey = primaryKey
-    isOptional = optional
+    statedOptional = optional
     isUnique = unique
     isIndexed = indexed
     defaultValue = `default`.map { FieldDefault($0) }
@@ -80,6 +182,14 @@ public struct Field: Sendable {
       property: property, unique: unique, indexed: indexed, validation: validation,
       modifier: modifier, migrationInfo: migrationInfo, userInfo: userInfo)
     defaultValue = FieldDefault(encodable: `default`)
+  }
+
+  /// Returns the field with a type that was found at its property.
+  func with(type: FieldType, optional: Bool) -> Field {
+    var field = self
+    field.type = type
+    field.statedOptional = optional
+    return field
   }
 }
 
@@ -149,9 +259,7 @@ public struct MigrationInfo: Sendable {
   /// States which element of a list is kept, in a version in which the field is a single value.
   ///
   /// ```swift
-  /// Field(
-  ///   name: "author", type: .reference(to: "Author"), optional: true,
-  ///   migrationInfo: .init(choosing: .first, renamingID: "authors"))
+  /// Field("author", migrationInfo: .init(choosing: .first, renamingID: "authors"))
   /// ```
   ///
   /// - Parameters:

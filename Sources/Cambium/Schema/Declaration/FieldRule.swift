@@ -14,7 +14,7 @@ extension FieldRule {
   /// Requires a value within a range.
   ///
   /// ```swift
-  /// Field(name: "rating", type: .integer, validation: [.range(1...5)])
+  /// Field("rating", validation: [.range(1...5)])
   /// ```
   public static func range<Bound: FieldValueConvertible>(_ range: ClosedRange<Bound>) -> FieldRule {
     FieldRule(
@@ -24,7 +24,7 @@ extension FieldRule {
   /// Requires a value within a range that does not include its end.
   ///
   /// ```swift
-  /// Field(name: "share", type: .double, validation: [.range(0..<1)])
+  /// Field("share", validation: [.range(0..<1)])
   /// ```
   public static func range<Bound: FieldValueConvertible>(_ range: Range<Bound>) -> FieldRule {
     FieldRule(
@@ -34,7 +34,7 @@ extension FieldRule {
   /// Requires a value from a lower bound on.
   ///
   /// ```swift
-  /// Field(name: "price", type: .double, validation: [.range(0...)])
+  /// Field("price", validation: [.range(0...)])
   /// ```
   public static func range<Bound: FieldValueConvertible>(
     _ range: PartialRangeFrom<Bound>
@@ -45,7 +45,7 @@ extension FieldRule {
   /// Requires a value up to an upper bound.
   ///
   /// ```swift
-  /// Field(name: "rating", type: .integer, validation: [.range(...5)])
+  /// Field("rating", validation: [.range(...5)])
   /// ```
   public static func range<Bound: FieldValueConvertible>(
     _ range: PartialRangeThrough<Bound>
@@ -56,7 +56,7 @@ extension FieldRule {
   /// Requires a value below an upper bound.
   ///
   /// ```swift
-  /// Field(name: "share", type: .double, validation: [.range(..<1)])
+  /// Field("share", validation: [.range(..<1)])
   /// ```
   public static func range<Bound: FieldValueConvertible>(
     _ range: PartialRangeUpTo<Bound>
@@ -72,7 +72,7 @@ extension FieldRule {
   /// Bounds the length from below: of a string in characters, of data in bytes, of an array in elements.
   ///
   /// ```swift
-  /// Field(name: "name", type: .string, validation: [.length(1...)])
+  /// Field("name", validation: [.length(1...)])
   /// ```
   public static func length(_ range: PartialRangeFrom<Int>) -> FieldRule {
     FieldRule(kind: .length(range.lowerBound...max(range.lowerBound, .max)))
@@ -81,7 +81,7 @@ extension FieldRule {
   /// Bounds the length from above: of a string in characters, of data in bytes, of an array in elements.
   ///
   /// ```swift
-  /// Field(name: "name", type: .string, validation: [.length(...200)])
+  /// Field("name", validation: [.length(...200)])
   /// ```
   public static func length(_ range: PartialRangeThrough<Int>) -> FieldRule {
     FieldRule(kind: .length(min(0, range.upperBound)...range.upperBound))
@@ -99,7 +99,7 @@ extension FieldRule {
   /// Requires that a closure returns true for the value.
   ///
   /// ```swift
-  /// Field(name: "code", type: .string, validation: [.predicate("even in length") { value in
+  /// Field("code", validation: [.predicate("even in length") { value in
   ///   String(fieldValue: value)?.count.isMultiple(of: 2) ?? true
   /// }])
   /// ```

@@ -9,6 +9,8 @@ public struct FieldType: Sendable {
   let kind: Kind
   /// The number of types that are nested in each other.
   fileprivate let depth: Int
+  /// True if it, or a part of it, is the type of a property that is yet to be looked up.
+  let isInferred: Bool
 
   indirect enum Kind: Sendable {
     case scalar(ScalarType)
@@ -19,6 +21,10 @@ public struct FieldType: Sendable {
     case reference(ReferenceDeclaration)
     /// Nested so deep that looking at it could exhaust the stack: it is refused when it is checked.
     case tooDeep
+    /// The type of the property, which is yet to be looked up.
+    case inferred
+    /// Not found at the property, for a reason: it is refused when it is checked.
+    case unknown(String)
   }
 
   /// The depth to which composites may be nested.
@@ -27,10 +33,16 @@ public struct FieldType: Sendable {
   init(kind: Kind) {
     let inner: Int
     switch kind {
-    case .scalar, .transformable, .reference, .tooDeep: inner = 0
+    case .scalar, .transformable, .reference, .tooDeep, .inferred, .unknown: inner = 0
     case .array(let element): inner = element.depth
     case .composite(let parts): inner = parts.elements.lazy.map(\.depth).max() ?? 0
     }
+    isInferred =
+      switch kind {
+      case .inferred: true
+      case .composite(let parts): parts.isInferred
+      default: false
+      }
     self.kind = inner < Self.depthMax ? kind : .tooDeep
     depth = min(inner + 1, Self.depthMax)
   }
@@ -210,6 +222,11 @@ extension FieldType {
     case .composite: return (.composite, nil)
     case .tooDeep:
       throw DescriptionFault("composites are nested more than \(Self.depthMax) deep")
+    case .inferred:
+      throw DescriptionFault(
+        "its type is not stated, and no Swift type stands for the record. State `type:`; or, if this is the description of a"
+          + " type, use its `typedDescription(for:)`")
+    case .unknown(let reason): throw DescriptionFault(reason)
     case .array(let element):
       guard case .scalar(let type) = element.kind else {
         throw DescriptionFault("an array has no arrays, composites or transformables in it")

@@ -70,7 +70,7 @@ extension ModelVersion {
   /// The records of the version.
   var statedRecords: [TypeDescription] {
     var all: [TypeDescription] = records.map { type in
-      (type.recordDescription(for: number), type, RecordDescription.name(of: type))
+      (type.typedDescription(for: number), type, RecordDescription.name(of: type))
     }
     var places: [String: Int] = [:]
     for (place, record) in all.enumerated().reversed() {

@@ -6,8 +6,8 @@
 ///   var title: String
 ///
 ///   static func recordDescription(for version: Int) -> RecordDescription {
-///     Field(primaryKey: true, name: "id", type: .uuid)
-///     Field(name: "title", type: .string)
+///     Field("id", primaryKey: true)
+///     Field("title")
 ///   }
 /// }
 /// ```
@@ -28,8 +28,8 @@ public protocol Record: Codable, Sendable {
   ///
   /// When a store is opened, the current version is compared with the Swift type, earlier ones with themselves and with each
   /// other. Creating a description never fails; opening a store with a wrong one throws `StoreError.invalidDescription`.
-  /// Versions start at 1. If the current version describes a field without a property, versions up to 65,535 are described
-  /// to find the name to which a later one renames it.
+  /// Versions start at 1. If a version describes a field of which there is no property, nor a stated type, or if the current
+  /// one does so at all, versions up to 65,535 are described to find the name to which a later one renames it.
   @RecordDescription.ResultBuilder
   static func recordDescription(for version: Int) -> RecordDescription
 

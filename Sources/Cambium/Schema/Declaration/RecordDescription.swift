@@ -277,9 +277,9 @@ extension RecordDescription {
   /// var fullName: String { "\(first) \(last)" }
   ///
   /// static func recordDescription(for version: Int) -> RecordDescription {
-  ///   Field(primaryKey: true, name: "id", type: .integer)
-  ///   Field(name: "first", type: .string)
-  ///   Field(name: "last", type: .string)
+  ///   Field("id", primaryKey: true)
+  ///   Field("first")
+  ///   Field("last")
   ///   Computed("fullName", dependsOn: "first", "last")
   /// }
   /// ```

@@ -120,7 +120,7 @@ extension StoreModel {
     var all: [TypeDescription] = []
     if versions.isEmpty {
       for type in records {
-        all.append((type.recordDescription(for: version), type, RecordDescription.name(of: type)))
+        all.append((type.typedDescription(for: version), type, RecordDescription.name(of: type)))
       }
       for record in removed {
         all.append((record.description(version), nil, record.name))
@@ -399,7 +399,7 @@ extension Schema {
     var records: [CheckedRecord] = []
     let types = KindJoining.withAncestors(types, version: version)
     let descriptions = try KindJoining.joined(
-      types.map { ($0.recordDescription(for: version), $0, RecordDescription.name(of: $0)) },
+      types.map { ($0.typedDescription(for: version), $0, RecordDescription.name(of: $0)) },
       version: version, areAll: false)
     for (description, type, name) in descriptions {
       let described = try StoreModel.describe(

@@ -6,8 +6,8 @@
 ///   var total: Decimal
 ///
 ///   static func recordDescription(for version: Int) -> RecordDescription {
-///     Field(primaryKey: true, name: "number", type: .integer, generated: .sequence)
-///     Field(name: "total", type: .decimal)
+///     Field("number", primaryKey: true, generated: .sequence)
+///     Field("total")
 ///   }
 /// }
 /// let invoice = try store.insertAndFetch(Invoice(total: 12))
@@ -39,7 +39,7 @@ public struct Generation: Hashable, Sendable {
   /// Gives a new record the next number of a sequence that begins with another one, or has another distance from number to number.
   ///
   /// ```swift
-  /// Field(name: "number", type: .integer, unique: true, generated: .sequence(from: 1_000))
+  /// Field("number", unique: true, generated: .sequence(from: 1_000))
   /// ```
   ///
   /// - Parameters:

@@ -33,7 +33,7 @@ extension CheckedRecord {
     return named
   }
 
-  /// Follows the renamings of a field, and of the composites that it is in, until one leads to a property.
+  /// The property of a field under a later name; nil if there is none.
   private func laterProperty(
     of field: DescribedField, since version: Int, where isProperty: (String) -> Bool
   ) -> String? {
@@ -42,9 +42,26 @@ extension CheckedRecord {
     else { return nil }
     // The composite of a kind is not in the description of its type.
     let own = field.name.dropFirst(level.composite.map { $0.count + 1 } ?? 0)
-    var (path, version) = (own.split(separator: ".").map { String($0) }, version)
-    while let next = type.firstVersion(after: version, without: path) {
-      let description = type.recordDescription(for: next)
+    return type.laterProperty(
+      ofField: own.split(separator: ".").map { String($0) }, since: version, where: isProperty)
+  }
+}
+
+extension Record {
+  /// Follows the renamings of a field, and of the composites that it is in, until one leads to a property.
+  ///
+  /// - Parameters:
+  ///   - path: The stored names of the composites that it is in, and its own.
+  ///   - version: A version in which it has that name.
+  ///   - isProperty: Returns true if its struct has a property of a name.
+  /// - Returns: The name of the property; nil if no later name is that of one.
+  /// - Complexity: The descriptions of 18 versions for each renaming.
+  static func laterProperty(
+    ofField path: [String], since version: Int, where isProperty: (String) -> Bool
+  ) -> String? {
+    var (path, version) = (path, max(version, 1))
+    while let next = firstVersion(after: version, without: path) {
+      let description = recordDescription(for: next)
       var renamed: Field?
       while renamed == nil {
         guard let later = description.renamed(path) else { return nil }
@@ -60,7 +77,7 @@ extension CheckedRecord {
 
 extension Record {
   /// Returns the first version after one with a field in which it is not there; nil if it is there to the end.
-  fileprivate static func firstVersion(after version: Int, without path: [String]) -> Int? {
+  private static func firstVersion(after version: Int, without path: [String]) -> Int? {
     var (last, next) = (version, Schema.versionMax)
     guard recordDescription(for: next).field(at: path) == nil, last < next else { return nil }
     while next - last > 1 {

@@ -53,8 +53,17 @@ final class PropertyPaths: Sendable {
     return isFitting ? place.reference : PropertyReference(path: "\\.\(path)")
   }
 
+  /// True if the type shows no stored properties.
+  var isEmpty: Bool { places.isEmpty }
+
   /// Returns true if there is a stored property at a path.
   func has(_ path: String) -> Bool { places[path] != nil }
+
+  /// Returns the type of the stored property at a path; nil if there is none.
+  func type(at path: String) -> (any Any.Type)? { places[path]?.type }
+
+  /// Returns true if a property is stored in another one: by its wrapper, or since it is lazy.
+  func isHidden(_ name: String) -> Bool { has("_\(name)") || has("$__lazy_storage_$_\(name)") }
 
   /// Returns the record type that a property leads to; nil if it is no reference.
   func target(of path: String) -> (any Record.Type)? {
