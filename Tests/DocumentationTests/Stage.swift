@@ -42,9 +42,9 @@ private enum Shop {
     var price: Double
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string, indexed: true)
-      Field(name: "price", type: .double)
+      Field("id", primaryKey: true)
+      Field("name", indexed: true)
+      Field("price")
     }
   }
 
@@ -60,14 +60,14 @@ private enum Shop {
 
     static func recordDescription(for version: Int) -> RecordDescription {
       RecordName("Item")
-      Field(primaryKey: true, name: "id", type: .integer)
+      Field("id", primaryKey: true)
       if version < 2 {
-        Field(name: "name", type: .string, property: "title", indexed: true)
+        Field("name", property: "title", indexed: true)
       } else {
-        Field(name: "title", type: .string, indexed: true, migrationInfo: .init(renamingID: "name"))
-        Field(name: "stock", type: .integer, migrationInfo: .init(default: 0))
+        Field("title", indexed: true, migrationInfo: .init(renamingID: "name"))
+        Field("stock", migrationInfo: .init(default: 0))
       }
-      Field(name: "price", type: .double)
+      Field("price")
     }
   }
 
@@ -91,9 +91,9 @@ private enum Notebook {
 
     static func recordDescription(for version: Int) -> RecordDescription {
       RecordName("Note")
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "text", type: .string)
-      Field(name: "isDone", type: .boolean)
+      Field("id", primaryKey: true)
+      Field("text")
+      Field("isDone")
     }
   }
 
@@ -104,14 +104,14 @@ private enum Notebook {
     var priority = 0
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
+      Field("id", primaryKey: true)
       if version < 2 {
-        Field(name: "text", type: .string, property: "title")
+        Field("text", property: "title")
       } else {
-        Field(name: "title", type: .string, migrationInfo: .init(renamingID: "text"))
-        Field(name: "priority", type: .integer, migrationInfo: .init(default: 0))
+        Field("title", migrationInfo: .init(renamingID: "text"))
+        Field("priority", migrationInfo: .init(default: 0))
       }
-      Field(name: "isDone", type: .boolean)
+      Field("isDone")
     }
   }
 

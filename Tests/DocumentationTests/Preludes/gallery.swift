@@ -6,13 +6,12 @@ struct Photo: Record {
   var caption: String?
 
   static func recordDescription(for version: Int) -> RecordDescription {
-    Field(primaryKey: true, name: "id", type: .uuid)
-    Field(name: "title", type: .string, indexed: true)
-    Field(name: "image", type: .binaryData, storage: .external())
+    Field("id", primaryKey: true)
+    Field("title", indexed: true)
+    Field("image", storage: .external())
     Field(
-      name: "caption", type: .string,
-      storage: .external(threshold: 1024, compression: .zstd(level: 9), deduplicated: true),
-      optional: true)
+      "caption",
+      storage: .external(threshold: 1024, compression: .zstd(level: 9), deduplicated: true))
   }
 }
 

@@ -5,8 +5,8 @@ struct Author: Record, Identifiable {
   static let books = Inverse("books", of: \Book.author, deleteRule: .cascade)
 
   static func recordDescription(for version: Int) -> RecordDescription {
-    Field(primaryKey: true, name: "id", type: .uuid)
-    Field(name: "name", type: .string)
+    Field("id", primaryKey: true)
+    Field("name")
     books
   }
 }
@@ -19,11 +19,11 @@ struct Book: Record, Identifiable {
   var tags: [Reference<Tag>] = []
 
   static func recordDescription(for version: Int) -> RecordDescription {
-    Field(primaryKey: true, name: "id", type: .uuid)
-    Field(name: "title", type: .string)
-    Field(name: "year", type: .integer)
-    Field(name: "author", type: .reference(to: Author.self))
-    Field(name: "tags", type: .references(to: Tag.self, count: 0...10))
+    Field("id", primaryKey: true)
+    Field("title")
+    Field("year")
+    Field("author")
+    Field("tags", type: .references(to: Tag.self, count: 0...10))
   }
 }
 
@@ -32,7 +32,7 @@ struct Tag: Record, Identifiable {
   static let books = Inverse("books", of: \Book.tags)
 
   static func recordDescription(for version: Int) -> RecordDescription {
-    Field(primaryKey: true, name: "id", type: .string)
+    Field("id", primaryKey: true)
     books
   }
 }

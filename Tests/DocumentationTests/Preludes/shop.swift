@@ -8,12 +8,12 @@ struct Item: Record, Codable {
   var addedOn = Date()
 
   static func recordDescription(for version: Int) -> RecordDescription {
-    Field(primaryKey: true, name: "id", type: .uuid)
-    Field(name: "name", type: .string, indexed: true)
-    Field(name: "price", type: .double, indexed: true)
-    Field(name: "stock", type: .integer)
-    Field(name: "tags", type: .array(of: .string))
-    Field(name: "addedOn", type: .date)
+    Field("id", primaryKey: true)
+    Field("name", indexed: true)
+    Field("price", indexed: true)
+    Field("stock")
+    Field("tags")
+    Field("addedOn")
   }
 }
 

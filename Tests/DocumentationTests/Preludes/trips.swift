@@ -5,9 +5,9 @@ struct Trip: Record, Identifiable {
   var start: Date
 
   static func recordDescription(for version: Int) -> RecordDescription {
-    Field(primaryKey: true, name: "id", type: .uuid)
-    Field(name: "name", type: .string, unique: true)
-    Field(name: "start", type: .date, indexed: true)
+    Field("id", primaryKey: true)
+    Field("name", unique: true)
+    Field("start", indexed: true)
     Abstract()
   }
 }
@@ -18,7 +18,7 @@ struct BusinessTrip: Record {
 
   static func recordDescription(for version: Int) -> RecordDescription {
     Parent(Trip.self, property: "trip")
-    Field(name: "perDiem", type: .decimal)
+    Field("perDiem")
     Index("perDiem")
   }
 }
@@ -29,7 +29,7 @@ struct PersonalTrip: Record {
 
   static func recordDescription(for version: Int) -> RecordDescription {
     Parent(Trip.self, property: "trip")
-    Field(name: "mood", type: .string)
+    Field("mood")
   }
 }
 
@@ -39,7 +39,7 @@ enum V2 {
     var id = UUID()
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
+      Field("id", primaryKey: true)
     }
   }
 
@@ -49,7 +49,7 @@ enum V2 {
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Parent(Trip.self, property: "trip")
-      Field(name: "perDiem", type: .decimal)
+      Field("perDiem")
     }
   }
 
@@ -58,8 +58,8 @@ enum V2 {
     var sum: Decimal
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "trip", type: .uuid)
-      Field(name: "sum", type: .decimal)
+      Field("trip", primaryKey: true)
+      Field("sum")
     }
   }
 }

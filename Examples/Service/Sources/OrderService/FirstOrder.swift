@@ -9,9 +9,9 @@ struct FirstOrder: Record {
 
   static func recordDescription(for version: Int) -> RecordDescription {
     RecordName("Order")
-    Field(primaryKey: true, name: "id", type: .uuid)
-    Field(name: "customer", type: .string)
-    Field(name: "total", type: .int32)
+    Field("id", primaryKey: true)
+    Field("customer")
+    Field("total")
   }
 
   /// Makes a store of version 1 with some orders.

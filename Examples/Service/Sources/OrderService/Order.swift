@@ -16,13 +16,13 @@ struct Order: Record, Identifiable, Codable {
   var state = State.open
 
   static func recordDescription(for version: Int) -> RecordDescription {
-    Field(primaryKey: true, name: "id", type: .uuid)
-    Field(name: "customer", type: .string, indexed: version >= 2)
+    Field("id", primaryKey: true)
+    Field("customer", indexed: version >= 2)
     if version < 2 {
-      Field(name: "total", type: .int32, property: "cents")
+      Field("total", type: .int32, property: "cents")
     } else {
-      Field(name: "cents", type: .int64, migrationInfo: .init(renamingID: "total"))
-      Field(name: "state", type: .string, migrationInfo: .init(default: "open"))
+      Field("cents", migrationInfo: .init(renamingID: "total"))
+      Field("state", migrationInfo: .init(default: "open"))
     }
   }
 

@@ -9,9 +9,9 @@ enum Bookshop {
     static let books = Inverse("books", of: \Book.author, deleteRule: .cascade)
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string, indexed: true)
-      Field(name: "country", type: .string, optional: true)
+      Field("id", primaryKey: true)
+      Field("name", indexed: true)
+      Field("country")
       books
     }
   }
@@ -25,12 +25,12 @@ enum Bookshop {
     var tags: [Reference<Tag>] = []
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "title", type: .string)
-      Field(name: "year", type: .integer, indexed: true)
-      Field(name: "price", type: .double)
-      Field(name: "author", type: .reference(to: Author.self))
-      Field(name: "tags", type: .references(to: Tag.self))
+      Field("id", primaryKey: true)
+      Field("title")
+      Field("year", indexed: true)
+      Field("price")
+      Field("author")
+      Field("tags")
       Index(.words("title"))
     }
   }
@@ -40,7 +40,7 @@ enum Bookshop {
     static let books = Inverse("books", of: \Book.tags)
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .string)
+      Field("id", primaryKey: true)
       books
     }
   }

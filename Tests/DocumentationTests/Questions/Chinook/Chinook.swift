@@ -9,8 +9,8 @@ enum Chinook {
     static let albums = Inverse("albums", of: \Album.artist)
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string, indexed: true)
+      Field("id", primaryKey: true)
+      Field("name", indexed: true)
       albums
     }
   }
@@ -22,9 +22,9 @@ enum Chinook {
     static let tracks = Inverse("tracks", of: \Track.album)
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "title", type: .string)
-      Field(name: "artist", type: .reference(to: Artist.self))
+      Field("id", primaryKey: true)
+      Field("title")
+      Field("artist")
       tracks
     }
   }
@@ -35,8 +35,8 @@ enum Chinook {
     static let tracks = Inverse("tracks", of: \Track.genre)
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string)
+      Field("id", primaryKey: true)
+      Field("name")
       tracks
     }
   }
@@ -51,13 +51,13 @@ enum Chinook {
     var price: Double
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string, indexed: true)
-      Field(name: "album", type: .reference(to: Album.self))
-      Field(name: "genre", type: .reference(to: Genre.self), optional: true)
-      Field(name: "composer", type: .string, optional: true)
-      Field(name: "milliseconds", type: .integer, indexed: true)
-      Field(name: "price", type: .double)
+      Field("id", primaryKey: true)
+      Field("name", indexed: true)
+      Field("album")
+      Field("genre")
+      Field("composer")
+      Field("milliseconds", indexed: true)
+      Field("price")
     }
   }
 
@@ -67,9 +67,9 @@ enum Chinook {
     var tracks: [Reference<Track>]
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string)
-      Field(name: "tracks", type: .references(to: Track.self))
+      Field("id", primaryKey: true)
+      Field("name")
+      Field("tracks")
     }
   }
 
@@ -81,9 +81,9 @@ enum Chinook {
     static let customers = Inverse("customers", of: \Customer.support)
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string)
-      Field(name: "reportsTo", type: .reference(to: Employee.self), optional: true)
+      Field("id", primaryKey: true)
+      Field("name")
+      Field("reportsTo")
       reports
       customers
     }
@@ -97,10 +97,10 @@ enum Chinook {
     static let invoices = Inverse("invoices", of: \Invoice.customer)
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string)
-      Field(name: "country", type: .string)
-      Field(name: "support", type: .reference(to: Employee.self), optional: true)
+      Field("id", primaryKey: true)
+      Field("name")
+      Field("country")
+      Field("support")
       invoices
     }
   }
@@ -113,10 +113,10 @@ enum Chinook {
     static let lines = Inverse("lines", of: \InvoiceLine.invoice)
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "customer", type: .reference(to: Customer.self))
-      Field(name: "date", type: .date, indexed: true)
-      Field(name: "total", type: .double)
+      Field("id", primaryKey: true)
+      Field("customer")
+      Field("date", indexed: true)
+      Field("total")
       lines
     }
   }
@@ -129,11 +129,11 @@ enum Chinook {
     var quantity: Int
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "invoice", type: .reference(to: Invoice.self))
-      Field(name: "track", type: .reference(to: Track.self))
-      Field(name: "price", type: .double)
-      Field(name: "quantity", type: .integer)
+      Field("id", primaryKey: true)
+      Field("invoice")
+      Field("track")
+      Field("price")
+      Field("quantity")
     }
   }
 

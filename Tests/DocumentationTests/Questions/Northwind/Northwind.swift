@@ -8,8 +8,8 @@ enum Northwind {
     var name: String
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string)
+      Field("id", primaryKey: true)
+      Field("name")
     }
   }
 
@@ -19,9 +19,9 @@ enum Northwind {
     var region: Reference<Region>
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string)
-      Field(name: "region", type: .reference(to: Region.self))
+      Field("id", primaryKey: true)
+      Field("name")
+      Field("region")
     }
   }
 
@@ -32,10 +32,10 @@ enum Northwind {
     var territories: [Reference<Territory>]
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string)
-      Field(name: "manager", type: .reference(to: Employee.self), optional: true)
-      Field(name: "territories", type: .references(to: Territory.self))
+      Field("id", primaryKey: true)
+      Field("name")
+      Field("manager")
+      Field("territories")
     }
   }
 
@@ -47,11 +47,11 @@ enum Northwind {
     var region: String?
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string)
-      Field(name: "city", type: .string)
-      Field(name: "country", type: .string)
-      Field(name: "region", type: .string, optional: true)
+      Field("id", primaryKey: true)
+      Field("name")
+      Field("city")
+      Field("country")
+      Field("region")
       Abstract()
     }
   }
@@ -64,7 +64,7 @@ enum Northwind {
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Parent(Company.self, property: "company")
-      Field(name: "contact", type: .string)
+      Field("contact")
       orders
     }
   }
@@ -76,7 +76,7 @@ enum Northwind {
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Parent(Company.self, property: "company")
-      Field(name: "page", type: .string)
+      Field("page")
     }
   }
 
@@ -87,7 +87,7 @@ enum Northwind {
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Parent(Company.self, property: "company")
-      Field(name: "phone", type: .string)
+      Field("phone")
     }
   }
 
@@ -96,8 +96,8 @@ enum Northwind {
     var name: String
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string)
+      Field("id", primaryKey: true)
+      Field("name")
     }
   }
 
@@ -113,14 +113,14 @@ enum Northwind {
     static let lines = Inverse("lines", of: \OrderLine.product)
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string)
-      Field(name: "category", type: .reference(to: Category.self))
-      Field(name: "supplier", type: .reference(to: Supplier.self))
-      Field(name: "price", type: .double, indexed: true)
-      Field(name: "inStock", type: .integer)
-      Field(name: "ordered", type: .integer)
-      Field(name: "reorderLevel", type: .integer)
+      Field("id", primaryKey: true)
+      Field("name")
+      Field("category")
+      Field("supplier")
+      Field("price", indexed: true)
+      Field("inStock")
+      Field("ordered")
+      Field("reorderLevel")
       lines
     }
   }
@@ -137,14 +137,14 @@ enum Northwind {
     static let lines = Inverse("lines", of: \OrderLine.order)
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "customer", type: .reference(to: Customer.self))
-      Field(name: "employee", type: .reference(to: Employee.self))
-      Field(name: "shipper", type: .reference(to: Shipper.self))
-      Field(name: "ordered", type: .date, indexed: true)
-      Field(name: "required", type: .date)
-      Field(name: "shipped", type: .date, optional: true)
-      Field(name: "freight", type: .double)
+      Field("id", primaryKey: true)
+      Field("customer")
+      Field("employee")
+      Field("shipper")
+      Field("ordered", indexed: true)
+      Field("required")
+      Field("shipped")
+      Field("freight")
       lines
     }
   }
@@ -157,11 +157,11 @@ enum Northwind {
     var discount: Double
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(name: "order", type: .reference(to: Order.self))
-      Field(name: "product", type: .reference(to: Product.self))
-      Field(name: "price", type: .double)
-      Field(name: "quantity", type: .integer)
-      Field(name: "discount", type: .double)
+      Field("order")
+      Field("product")
+      Field("price")
+      Field("quantity")
+      Field("discount")
       PrimaryKey("order", "product")
     }
   }

@@ -8,8 +8,8 @@ enum Sakila {
     var name: String
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string)
+      Field("id", primaryKey: true)
+      Field("name")
     }
   }
 
@@ -19,8 +19,8 @@ enum Sakila {
     static let films = Inverse("films", of: \Film.actors)
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string)
+      Field("id", primaryKey: true)
+      Field("name")
       films
     }
   }
@@ -39,16 +39,16 @@ enum Sakila {
     static let copies = Inverse("copies", of: \Copy.film)
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "title", type: .string)
-      Field(name: "summary", type: .string)
-      Field(name: "rating", type: .string)
-      Field(name: "length", type: .integer)
-      Field(name: "rentalDays", type: .integer)
-      Field(name: "rate", type: .double)
-      Field(name: "features", type: .array(of: .string))
-      Field(name: "category", type: .reference(to: Category.self))
-      Field(name: "actors", type: .references(to: Actor.self))
+      Field("id", primaryKey: true)
+      Field("title")
+      Field("summary")
+      Field("rating")
+      Field("length")
+      Field("rentalDays")
+      Field("rate")
+      Field("features")
+      Field("category")
+      Field("actors")
       Index(.words("summary"))
       Index(.elements("features"))
       copies
@@ -65,12 +65,12 @@ enum Sakila {
     var address: Address
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
+      Field("id", primaryKey: true)
       Field(
-        name: "address",
+        "address",
         type: .composite {
-          Field(name: "street", type: .string)
-          Field(name: "city", type: .string)
+          Field("street")
+          Field("city")
         })
     }
   }
@@ -82,9 +82,9 @@ enum Sakila {
     static let rentals = Inverse("rentals", of: \Rental.copy)
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "film", type: .reference(to: Film.self))
-      Field(name: "shop", type: .reference(to: Shop.self))
+      Field("id", primaryKey: true)
+      Field("film")
+      Field("shop")
       rentals
     }
   }
@@ -95,13 +95,13 @@ enum Sakila {
     var address: Address
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "name", type: .string)
+      Field("id", primaryKey: true)
+      Field("name")
       Field(
-        name: "address",
+        "address",
         type: .composite {
-          Field(name: "street", type: .string)
-          Field(name: "city", type: .string)
+          Field("street")
+          Field("city")
         })
       Abstract()
     }
@@ -116,7 +116,7 @@ enum Sakila {
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Parent(Person.self, property: "person")
-      Field(name: "email", type: .string, optional: true)
+      Field("email")
       rentals
       payments
     }
@@ -128,7 +128,7 @@ enum Sakila {
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Parent(Person.self, property: "person")
-      Field(name: "login", type: .string)
+      Field("login")
     }
   }
 
@@ -140,11 +140,11 @@ enum Sakila {
     var returned: Date?
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "copy", type: .reference(to: Copy.self))
-      Field(name: "customer", type: .reference(to: Customer.self))
-      Field(name: "rented", type: .date)
-      Field(name: "returned", type: .date, optional: true)
+      Field("id", primaryKey: true)
+      Field("copy")
+      Field("customer")
+      Field("rented")
+      Field("returned")
     }
   }
 
@@ -155,10 +155,10 @@ enum Sakila {
     var amount: Double
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-      Field(name: "customer", type: .reference(to: Customer.self))
-      Field(name: "rental", type: .reference(to: Rental.self), optional: true)
-      Field(name: "amount", type: .double)
+      Field("id", primaryKey: true)
+      Field("customer")
+      Field("rental")
+      Field("amount")
     }
   }
 

@@ -14,14 +14,14 @@ enum FirstProgram {
     var description: Data
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "package", type: .string)
-      Field(name: "version", type: .string)
-      Field(name: "section", type: .string, indexed: true)
-      Field(name: "maintainer", type: .string)
-      Field(name: "installedSize", type: .string)
-      Field(name: "size", type: .string)
-      Field(name: "summary", type: .string)
-      Field(name: "description", type: .binaryData)
+      Field("package", primaryKey: true)
+      Field("version")
+      Field("section", indexed: true)
+      Field("maintainer")
+      Field("installedSize")
+      Field("size")
+      Field("summary")
+      Field("description")
     }
   }
 

@@ -8,8 +8,8 @@ struct Maintainer: Record {
   @RecordDescription.ResultBuilder
   static func recordDescription(for version: Int) -> RecordDescription {
     if version >= 3 {
-      Field(primaryKey: true, name: "address", type: .string)
-      Field(name: "name", type: .string)
+      Field("address", primaryKey: true)
+      Field("name")
     }
   }
 }

@@ -21,25 +21,23 @@ struct Package: Record {
 
   static func recordDescription(for version: Int) -> RecordDescription {
     if version < 2 {
-      Field(primaryKey: true, name: "package", type: .string, property: "name")
+      Field("package", primaryKey: true, property: "name")
     } else {
-      Field(
-        primaryKey: true, name: "name", type: .string,
-        migrationInfo: .init(renamingID: "package"))
+      Field("name", primaryKey: true, migrationInfo: .init(renamingID: "package"))
     }
-    Field(name: "version", type: .string)
-    Field(name: "section", type: .string, indexed: true)
-    Field(name: "maintainer", type: .string, indexed: version >= 3)
-    Field(name: "installedSize", type: version < 2 ? .string : .integer)
-    Field(name: "size", type: version < 2 ? .string : .integer, indexed: version >= 2)
-    Field(name: "summary", type: .string)
+    Field("version")
+    Field("section", indexed: true)
+    Field("maintainer", indexed: version >= 3)
+    Field("installedSize", type: version < 2 ? .string : .integer)
+    Field("size", type: version < 2 ? .string : .integer, indexed: version >= 2)
+    Field("summary")
     if version < 4 {
-      Field(name: "description", type: .binaryData)
+      Field("description")
     } else {
-      Field(name: "description", type: .binaryData, storage: .external(threshold: 512))
+      Field("description", storage: .external(threshold: 512))
     }
     if version >= 2 {
-      Field(name: "isHeld", type: .boolean, migrationInfo: .init(default: false))
+      Field("isHeld", migrationInfo: .init(default: false))
     }
   }
 }
