@@ -64,7 +64,7 @@ struct CommitSweep<World: Equatable> {
     let worlds = try worlds()
     let medium = SimulatedFileSystem()
     let store = try open(medium, transactionBudget: transactionBudget, seed: 1)
-    var findings = Findings()
+    var (findings, images) = (Findings(), CrashImages())
     medium.beforeEachCall { call in
       guard call % stride == 0 else { return }
       let policies = CrashPolicy.some(
@@ -77,6 +77,7 @@ struct CommitSweep<World: Equatable> {
           findings.add(crashAgain(in: medium.crashed(policy), of: worlds, after: first))
         }
         findings.count += 1
+        guard images.insert(crashed) else { continue }
         if let violation = violation(in: crashed, of: worlds) {
           findings.add(violation, Replay(seed: 1, scenario: name, crashes: [first]))
         }
@@ -93,12 +94,14 @@ struct CommitSweep<World: Equatable> {
   private func crashAgain(
     in medium: SimulatedFileSystem, of worlds: [World], after first: Replay.Crash
   ) -> Findings {
-    var findings = Findings()
+    var (findings, images) = (Findings(), CrashImages())
     medium.beforeEachCall { call in
       let seed = UInt64(first.call * 1_000 + call)
       for policy in CrashPolicy.some(1, pending: medium.pendingCount, seed: seed) {
         findings.count += 1
-        if let violation = violation(in: medium.crashed(policy), of: worlds) {
+        let image = medium.crashed(policy)
+        guard images.insert(image) else { continue }
+        if let violation = violation(in: image, of: worlds) {
           let second = Replay.Crash(call: call, policy: policy)
           findings.add(violation, Replay(seed: 1, scenario: name, crashes: [first, second]))
         }

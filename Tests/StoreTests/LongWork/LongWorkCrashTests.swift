@@ -36,7 +36,7 @@ struct LongWorkCrashTests {
     #expect(moments.count > 20)
     let plan = ImagePlan(moments.map(\.pending), wanted: Self.wanted)
     let oracle = LongOracle(work)
-    var findings = Findings()
+    var (findings, images) = (Findings(), CrashImages())
     let place = work.isCopy ? start.another() : start.crashed(.all)
     let running = try #require(place.medium)
     var next = 0
@@ -49,13 +49,16 @@ struct LongWorkCrashTests {
         if let replayed = Self.replayed {
           guard replayed.call == call, replayed.policy == policy else { continue }
         }
-        let image = Image(work: work.name, call: call, policy: policy)
+        let crashed = place.crashed(policy)
+        findings.count += 1
+        guard let medium = crashed.medium, images.insert(medium) else { continue }
         let violation =
           work.isCopy
-          ? Self.violation(ofCopy: place.crashed(policy), oracle)
-          : oracle.violation(in: place.crashed(policy), Self.questions(findings.count))
-        findings.count += 1
-        if let violation { findings.add(violation, image) }
+          ? Self.violation(ofCopy: crashed, oracle)
+          : oracle.violation(in: crashed, Self.questions(findings.count))
+        if let violation {
+          findings.add(violation, Image(work: work.name, call: call, policy: policy))
+        }
       }
     }
     if work.isCopy { try work.run(start, to: place) } else { try work.run(place) }

@@ -2,7 +2,7 @@
 ///
 /// A value: copies share their blocks until one is written, so keeping a file's old content costs
 /// little. A segment of 1 GiB with one page in it costs one page.
-package struct SparseBytes: Sendable {
+package struct SparseBytes: Equatable, Sendable {
   package static let blockSize = 4096
 
   package private(set) var size = 0

@@ -19,9 +19,9 @@ struct CrashSweep {
   func run() -> Findings {
     let run = ScenarioRun(scenario)
     if let ignored { run.medium.ignoreSyncs(at: ignored) }
-    var findings = Findings()
+    var (findings, images) = (Findings(), CrashImages())
     run.medium.beforeEachCall { call in
-      if call % stride == 0 { crash(run, at: call, &findings) }
+      if call % stride == 0 { crash(run, at: call, &images, &findings) }
     }
     do {
       try run.run()
@@ -29,19 +29,24 @@ struct CrashSweep {
       findings.add("\(error)", Replay(seed: scenario.seed, scenario: scenario.name))
     }
     run.medium.beforeEachCall(nil)
-    crash(run, at: run.medium.callCount, &findings)
+    crash(run, at: run.medium.callCount, &images, &findings)
     return findings
   }
 
-  private func crash(_ run: ScenarioRun, at call: Int, _ findings: inout Findings) {
+  private func crash(
+    _ run: ScenarioRun, at call: Int, _ images: inout CrashImages, _ findings: inout Findings
+  ) {
     if !run.exists, !scenario.isOfCreation { return }
     if stopsAtFirst, !findings.violations.isEmpty { return }
     let policies = CrashPolicy.some(
       policyCount, pending: run.medium.pendingCount, seed: scenario.seed &* 100_000 &+ UInt64(call))
     for policy in policies {
       findings.count += 1
-      let oracle = run.oracle(seed: UInt64(call), isClean: policy == .none || policy == .all)
-      if let violation = oracle.violation(in: run.medium.crashed(policy)) {
+      let isClean = policy == .none || policy == .all
+      let image = run.medium.crashed(policy)
+      let isNew = images.insert(image, expected: run.expected, isClean: isClean)
+      guard isNew else { continue }
+      if let violation = run.oracle(seed: UInt64(call), isClean: isClean).violation(in: image) {
         findings.add(
           violation,
           Replay(seed: scenario.seed, scenario: scenario.name, call: call, policy: policy))
@@ -51,6 +56,9 @@ struct CrashSweep {
 }
 
 extension ScenarioRun {
+  /// What an oracle expects, for `CrashImages`.
+  var expected: [Int] { [history.durable, history.last, exists ? 1 : 0] }
+
   /// What an image taken now must hold.
   func oracle(seed: UInt64, isClean: Bool = false) -> ImageOracle {
     ImageOracle(

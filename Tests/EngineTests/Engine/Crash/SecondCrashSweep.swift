@@ -44,7 +44,7 @@ struct SecondCrashSweep {
 
   /// Opens the store, commits twice, and crashes before every call.
   private func live(_ life: ScenarioRun, _ first: TestSupport.Replay.Crash) -> Findings {
-    var findings = Findings()
+    var (findings, images) = (Findings(), CrashImages())
     if let ignored { life.medium.ignoreSyncs(at: ignored) }
     let crashes = { (second: Int?, policy: CrashPolicy) in
       [first] + (second.map { [TestSupport.Replay.Crash(call: $0, policy: policy)] } ?? [])
@@ -55,9 +55,9 @@ struct SecondCrashSweep {
         seed: scenario.seed &* 7919 &+ UInt64(first.call * 1000 + call))
       for policy in policies {
         findings.count += 1
-        if let violation = life.oracle(seed: UInt64(call)).violation(
-          in: life.medium.crashed(policy))
-        {
+        let image = life.medium.crashed(policy)
+        guard images.insert(image, expected: life.expected) else { continue }
+        if let violation = life.oracle(seed: UInt64(call)).violation(in: image) {
           findings.add(
             violation,
             Replay(seed: scenario.seed, scenario: scenario.name, crashes: crashes(call, policy)))

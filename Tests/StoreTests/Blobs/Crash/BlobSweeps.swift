@@ -84,9 +84,12 @@ struct BlobSecondCrashSweep {
     var findings = Findings()
     func crash(at call: Int) {
       let seed = UInt64(first.call * 1_000 + call)
+      var images = CrashImages()
       for policy in CrashPolicy.some(2, pending: life.medium.pendingCount, seed: seed) {
         findings.count += 1
-        if let violation = life.oracle(seed: seed).violation(in: life.medium.crashed(policy)) {
+        let image = life.medium.crashed(policy)
+        guard images.insert(image) else { continue }
+        if let violation = life.oracle(seed: seed).violation(in: image) {
           let second = TestSupport.Replay.Crash(call: call, policy: policy)
           findings.add(
             violation, Replay(seed: 0, scenario: scenario.rawValue, crashes: [first, second]))
