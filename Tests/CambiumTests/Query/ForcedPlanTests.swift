@@ -141,7 +141,7 @@ struct QueryWorld {
 @Suite struct ForcedPlanTests {
   @Test(arguments: 0..<4)
   func `every plan gives the answer of a full scan, G2 G6 G7 G8`(shard: Int) {
-    replaying(Seeds.range(scaled(24, debug: 2), shard: 60 + shard)) { seed in
+    replaying(Seeds.range(scaled(8, debug: 2), shard: 60 + shard)) { seed in
       var world = try QueryWorld(seed: seed)
       var planCount = 0
       for size in [0, 1, 3, 40, scaled(200, debug: 60)] {
@@ -162,7 +162,7 @@ struct QueryWorld {
   func `plans give the same where rows are looked up together, in trees and above them, G2`(
     foldThreshold: Int
   ) {
-    replaying(Seeds.range(scaled(12, debug: 1), shard: 80)) { seed in
+    replaying(Seeds.range(scaled(6, debug: 1), shard: 80)) { seed in
       let directory = try TemporaryDirectory()
       var options = StoreOptions()
       options.foldThreshold = foldThreshold
@@ -180,7 +180,7 @@ struct QueryWorld {
 
   @Test(arguments: [64 << 10, 64 << 20])
   func `queries see what their transaction wrote, also when it spills, G15`(budget: Int) {
-    replaying(Seeds.range(scaled(12, debug: 1), shard: 70)) { seed in
+    replaying(Seeds.range(scaled(6, debug: 1), shard: 70)) { seed in
       var options = StoreOptions()
       options.transactionBudget = budget
       var world = try QueryWorld(seed: seed, options)

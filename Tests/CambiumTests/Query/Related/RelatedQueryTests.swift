@@ -207,7 +207,7 @@ extension LibraryChoices {
 
   @Test(arguments: 0..<4)
   func `every plan of a condition across relations gives the answer of a full look`(shard: Int) {
-    replaying(Seeds.range(scaled(90, debug: 4), shard: 160 + shard)) { seed in
+    replaying(Seeds.range(scaled(30, debug: 4), shard: 160 + shard)) { seed in
       var choices = LibraryChoices(seed: seed)
       let store = try PersistentStore(inMemory: .library)
       var planCount = 0
@@ -227,7 +227,7 @@ extension LibraryChoices {
 
   @Test(arguments: 0..<2)
   func `references to lost records lead nowhere by every plan`(shard: Int) {
-    replaying(Seeds.range(scaled(40, debug: 3), shard: 174 + shard)) { seed in
+    replaying(Seeds.range(scaled(20, debug: 3), shard: 174 + shard)) { seed in
       var choices = LibraryChoices(seed: seed)
       let store = try PersistentStore(inMemory: .library)
       try store.write { transaction in
@@ -260,7 +260,7 @@ extension LibraryChoices {
   }
 
   @Test func `queries across relations see what their transaction has written`() {
-    replaying(Seeds.range(scaled(40, debug: 4), shard: 170)) { seed in
+    replaying(Seeds.range(scaled(20, debug: 4), shard: 170)) { seed in
       var choices = LibraryChoices(seed: seed)
       let store = try PersistentStore(inMemory: .library)
       try store.write { transaction in

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SpillCrashTests {
   @Test func `a crash before any call leaves the old state or the new, and no file of a run`() {
     var findings = Findings()
-    for seed in 1...UInt64(scaled(12, debug: 2)) {
+    for seed in Seeds.range(scaled(4, debug: 2), shard: 0) {
       var sweep = CrashSweep(scenario: .spilled(seed: seed))
       sweep.stride = scaled(1, debug: 31)
       findings.add(sweep.run())
@@ -20,7 +20,7 @@ import Testing
 
   @Test func `a crash before any call of a load leaves the old state or the new`() {
     var findings = Findings()
-    for seed in 1...UInt64(scaled(12, debug: 2)) {
+    for seed in Seeds.range(scaled(4, debug: 2), shard: 0) {
       var sweep = CrashSweep(scenario: .loaded(seed: seed))
       sweep.stride = scaled(1, debug: 13)
       findings.add(sweep.run())
@@ -32,7 +32,7 @@ import Testing
 
   @Test func `a crash before any call leaves whole trees as they were, or as they were to be`() {
     var findings = Findings()
-    for seed in 1...UInt64(scaled(12, debug: 2)) {
+    for seed in Seeds.range(scaled(12, debug: 2), shard: 0) {
       var sweep = CrashSweep(scenario: .wholeTrees(seed: seed))
       sweep.stride = scaled(1, debug: 7)
       findings.add(sweep.run())

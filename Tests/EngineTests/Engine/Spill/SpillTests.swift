@@ -7,7 +7,7 @@ import Testing
 @Suite("A transaction larger than its memory budget")
 struct SpillTests {
   @Test func `agrees with a dictionary, whatever is done and read`() {
-    replaying(0..<UInt64(scaled(300, debug: 30))) { seed in
+    replaying(Seeds.range(scaled(100, debug: 30), shard: 0)) { seed in
       var history = try SpillHistory(seed: seed)
       try history.run(transactions: 4, steps: 220)
       try agree(history.medium.names.allSatisfy { !$0.isTemporary }, "\(history.medium.names)")
@@ -16,7 +16,7 @@ struct SpillTests {
 
   @Test func `agrees with a dictionary where many keys come in order`() {
     var loading = 0
-    replaying(0..<UInt64(scaled(300, debug: 30))) { seed in
+    replaying(Seeds.range(scaled(100, debug: 30), shard: 0)) { seed in
       var history = try SpillHistory(seed: seed, isAscending: true)
       try history.run(transactions: 4, steps: 60)
       try agree(history.medium.names.allSatisfy { !$0.isTemporary }, "\(history.medium.names)")
