@@ -126,7 +126,7 @@ struct LongWorkCrashTests {
         try place.migrate(work.model, work.steps, isRehearsal: work.kind == .rehearsal, monitor)
       } catch StoreError.migrationCancelled { cancelled += 1 }
       medium.beforeEachCall(nil)
-      if let violation = oracle.violation(in: place) {
+      if let violation = oracle.violation(in: place, Self.questions(slice)) {
         violations.append("slice \(slice): \(violation)")
       }
     }
@@ -184,7 +184,7 @@ struct LongWorkCrashTests {
     return moments
   }
 
-  /// The programs of both versions look at each image; everything else takes turns.
+  /// The programs of both versions look at each store; everything else takes turns.
   private static func questions(_ number: Int) -> [LongOracle.Question] {
     let others = LongOracle.Question.allCases.filter { $0 != .oldProgram && $0 != .newProgram }
     return [.oldProgram, .newProgram, others[number % others.count]]
