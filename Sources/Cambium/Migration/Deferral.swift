@@ -196,7 +196,7 @@ extension SchemaChange {
     let ways = ways(of: record.number)
     return record.indexes.filter { index in
       known.contains(index.number)
-        ? ways.contains { index.isTouched(by: $0.changedFields, of: record) }
+        ? ways.contains { index.isTouched(by: $0, of: record) }
         : !ways.allSatisfy { $0.leavesEmpty(index) }
     }
   }
@@ -225,7 +225,7 @@ extension SchemaChange {
       }
       return (
         field.name,
-        "the index that leads back from \(field.reference?.destination ?? "") \(isNew ? "is new" : "gets other entries")"
+        "the index that leads back from \(field.reference?.destination ?? "") \(isNew ? "is new" : "gets other entries"), and deletions find records by it"
       )
     }
   }
@@ -233,9 +233,15 @@ extension SchemaChange {
 
 extension IndexSchema {
   /// Returns true if its entries depend on fields whose values change.
-  func isTouched(by fields: Set<UInt32>, of record: RecordSchema) -> Bool {
+  ///
+  /// - Parameter record: The record that it is of, in the newest version.
+  func isTouched(by change: RecordChange, of record: RecordSchema) -> Bool {
+    let fields = change.changedFields
     if fields.isEmpty { return false }
-    if parts.contains(where: { fields.contains($0.field) }) { return true }
+    let listed = change.listedFields
+    if parts.contains(where: { fields.contains($0.field) && !listed.contains($0.field) }) {
+      return true
+    }
     return condition?.names.contains { name in
       record.field(named: name).map { fields.contains($0.number) } ?? true
     } ?? false

@@ -123,4 +123,14 @@ extension RecordChange {
     }
     return changed
   }
+
+  /// The numbers of the lists that have the elements that they had, or the single value that they were; without a value, none. An
+  /// index that the step keeps has the same entries of both.
+  var listedFields: Set<UInt32> {
+    Set(
+      fields.filter { field in
+        field.old?.number == field.new.number && !drops(field) && sources[field.new.number] == nil
+          && (field.missing == .array([]) || field.becomesList && field.missing == .null)
+      }.map(\.new.number))
+  }
 }

@@ -116,11 +116,15 @@ extension RecordSchema {
 
 extension [UInt8] {
   /// Appends the parts of a key, with the result of `field` for the number of each.
-  mutating func append(parts: [KeyPart], field: (UInt32) -> [UInt8]) {
+  ///
+  /// - Parameter flags: The flags of each part.
+  mutating func append(
+    parts: [KeyPart], flags: (KeyPart) -> UInt8 = { $0.flags }, field: (UInt32) -> [UInt8]
+  ) {
     append(integer: UInt32(parts.count))
     for part in parts {
       append(contentsOf: field(part.field))
-      append(part.flags)
+      append(flags(part))
       guard let collation = part.collation else { continue }
       append(text: collation.name)
       append(text: collation.version)
@@ -134,7 +138,7 @@ extension [UInt8] {
 }
 
 extension KeyPart {
-  /// The bits that the format has for all but the field and the collation itself.
+  /// The bits that the format has for everything that is declared, but for the field and the collation itself.
   var flags: UInt8 {
     let expansion: UInt8 =
       switch expansion {
@@ -145,6 +149,9 @@ extension KeyPart {
     return (isDescending ? 1 : 0) | (isCaseInsensitive ? 2 : 0) | expansion
       | (collation == nil ? 0 : 16)
   }
+
+  /// The bits that the format has for everything but the field and the collation itself.
+  var storedFlags: UInt8 { flags | (flipsNullByte ? 32 : 0) }
 }
 
 extension String {

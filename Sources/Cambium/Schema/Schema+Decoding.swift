@@ -258,12 +258,13 @@ struct SchemaDecoder {
     for _ in 0..<(try reader.integer(UInt32.self)) {
       let field = try reader.integer(UInt32.self)
       let flags = try reader.integer(UInt8.self)
-      guard flags < 32 else { throw newer("a part of a key with the flags \(flags)") }
+      guard flags < 64 else { throw newer("a part of a key with the flags \(flags)") }
       guard flags & 12 != 12 else { throw reader.fault("a part of a key is of elements and words") }
       parts.append(
         KeyPart(
           field: field, isDescending: flags & 1 != 0, isCaseInsensitive: flags & 2 != 0,
           expansion: flags & 4 != 0 ? .elements : flags & 8 != 0 ? .words : .none,
+          flipsNullByte: flags & 32 != 0,
           collation: flags & 16 != 0
             ? Collation(named: try reader.text(), version: try reader.text()) : nil))
     }

@@ -94,7 +94,9 @@ extension RecordSchema {
     for field in declaredFields {
       bytes.appendElement(.field) { field.encode(to: &$0) }
     }
-    bytes.appendElement(.primaryKey) { $0.append(parts: primaryKey) { $0.littleEndianBytes } }
+    bytes.appendElement(.primaryKey) { bytes in
+      bytes.append(parts: primaryKey, flags: \.storedFlags) { $0.littleEndianBytes }
+    }
     for index in indexes {
       bytes.appendElement(.index) { encode(index, to: &$0) }
     }
@@ -123,7 +125,7 @@ extension RecordSchema {
     bytes.append(integer: index.number)
     bytes.append(index.isUnique ? 1 : 0)
     bytes.append(text: index.name)
-    bytes.append(parts: index.parts) { $0.littleEndianBytes }
+    bytes.append(parts: index.parts, flags: \.storedFlags) { $0.littleEndianBytes }
     guard let condition = index.condition else { return }
     bytes.appendElement(.condition) { bytes in
       bytes.append(condition: condition) { name in

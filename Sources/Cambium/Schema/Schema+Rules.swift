@@ -157,6 +157,9 @@ extension RecordSchema {
     guard primaryKey.allSatisfy({ $0.expansion == .none }) else {
       throw fault("a primary key has no elements or words")
     }
+    guard !primaryKey.contains(where: \.flipsNullByte) else {
+      throw fault("no part of a primary key was ever optional")
+    }
   }
 
   private func validate(
@@ -173,6 +176,15 @@ extension RecordSchema {
     }
     guard !index.isUnique || expanded.first?.expansion != .words else {
       throw fault("the words of \(index.name) cannot be unique")
+    }
+    for part in index.parts where part.flipsNullByte {
+      guard let field = field(part.field), canBeNull(field), part.expansion == .none else {
+        continue
+      }
+      guard index.condition == .comparison(field: field.name, .notEqual, .null) else {
+        throw fault(
+          "the index \(index.name) has null values of \(field.name), and no byte for them")
+      }
     }
     guard let condition = index.condition else { return }
     guard !condition.isDeeper(than: FieldCondition.depthMax) else {

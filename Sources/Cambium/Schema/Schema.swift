@@ -117,6 +117,9 @@ package struct KeyPart: Hashable, Sendable {
   package internal(set) var isCaseInsensitive: Bool
   /// One entry for a record, for each element, or for each word. `.none` in a primary key.
   package internal(set) var expansion: Expansion = .none
+  /// True if a byte before the value says whether it is null although the field cannot be null, or if there is none although it
+  /// can be: the index is of an older version, in which that was otherwise. Never in a primary key.
+  package internal(set) var flipsNullByte = false
   /// The collation by which strings are sorted; `nil` for the order of their bytes. Never in a primary key.
   package internal(set) var collation: Collation? = nil
 

@@ -153,7 +153,7 @@ import Testing
     #expect(error(damaged)?.breaks(.schemaLayout) == true)
     damaged[flags] = 4 | 16
     #expect(error(damaged)?.breaks(.schemaLayout) == true)
-    for bit in 5..<8 {
+    for bit in 6..<8 {
       damaged[flags] = 4 | 1 << UInt8(bit)
       guard case .newerFormat = error(damaged) else {
         Issue.record("bit \(bit): \(String(describing: error(damaged)))")
@@ -188,6 +188,22 @@ import Testing
         derivation: kind.map { DerivationSchema($0) }, defaultValue: value)
       return [record([key, id])]
     }
+    func flipped(_ field: UInt32) -> KeyPart {
+      var part = KeyPart(field: field, isDescending: false, isCaseInsensitive: false)
+      part.flipsNullByte = true
+      return part
+    }
+    func nulls(_ condition: FieldCondition?) -> [RecordSchema] {
+      let field = FieldSchema(
+        number: 2, name: "n", type: .int64, isOptional: true, composite: nil, modifier: nil)
+      let index = IndexSchema(
+        number: 2, name: "i", parts: [flipped(2)], isUnique: false, condition: condition)
+      return [record([key, field], indexes: [index])]
+    }
+    let values = Schema(
+      version: 1, label: nil,
+      records: nulls(.comparison(field: "n", .notEqual, .null)), nextNumber: 3)
+    #expect(try decode(values.encoded()).records == values.records)
     let impossible: [(String, [RecordSchema], UInt32?)] = [
       ("a default of another type", stated(.string, 5), nil),
       ("a default out of range", stated(.int8, 128), nil),
@@ -217,6 +233,12 @@ import Testing
               IndexSchema(number: 1, name: "i", parts: [part], isUnique: true, condition: nil)
             ])
         ], nil
+      ),
+      ("a primary key that was optional", [record([key], key: [flipped(1)])], nil),
+      ("null values without a byte", nulls(nil), nil),
+      (
+        "null values without a byte, of some records",
+        nulls(.comparison(field: "n", .equal, .null)), nil
       ),
     ]
     for (what, records, next) in impossible {

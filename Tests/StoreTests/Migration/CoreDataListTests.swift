@@ -12,13 +12,17 @@ import Testing
 
   /// Migrates records whose types are described in two versions, at once and deferred, and expects that nothing but the
   /// descriptions is needed.
+  ///
+  /// - Parameter waits: True if the operation can be deferred.
   private static func migrate(
-    _ rows: Rows, to expected: Rows, _ types: RemovedRecord...,
+    _ rows: Rows, to expected: Rows, _ types: RemovedRecord..., waits: Bool = true,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     let store = try VersionedStore(versions: 2, types, holding: rows)
     let plan = try store.plan()
     #expect(plan.isInferred && plan.canRun, "\(plan)", sourceLocation: sourceLocation)
+    #expect(
+      plan.steps.allSatisfy(\.isDeferrable) == waits, "\(plan)", sourceLocation: sourceLocation)
     for mode in [MigrationMode.automatic, .deferred] {
       let migrated = try store.migrated([], mode)
       #expect(try migrated.allRecords() == expected, "\(mode)", sourceLocation: sourceLocation)
@@ -160,7 +164,7 @@ import Testing
     try Self.migrate(
       Self.garages + [.of("Car", 1, ["garage": [8]]), .of("Car", 2, ["garage": []])],
       to: [.of("Car", 1, ["garage": 8]), .of("Car", 2, ["garage": nil])] + Self.garages,
-      Self.garage, car)
+      Self.garage, car, waits: false)
     let several = try VersionedStore(
       versions: 2, [Self.garage, car],
       holding: Self.garages + [.of("Car", 1, ["garage": [8, 7]])])
@@ -178,7 +182,7 @@ import Testing
     try Self.migrate(
       Self.garages + [.of("Car", 1, ["garage": [8, 7]]), .of("Car", 2, ["garage": []])],
       to: [.of("Car", 1, ["garage": 7]), .of("Car", 2, ["garage": nil])] + Self.garages,
-      Self.garage, chosen)
+      Self.garage, chosen, waits: false)
   }
 
   /// A list keeps the order that it is given; a `Set` reads the same bytes.
@@ -293,14 +297,14 @@ import Testing
     try Self.migrate(
       [.of("Car", 1), .of("Taxi", 2, ["sign": "x"])],
       to: [.of("Car", 1, ["Taxi": nil]), .of("Car", 2, ["Taxi": Self.kind(["sign": "x"])])],
-      Self.type("Car") { _ in }, Self.taxi { $0 > 1 })
+      Self.type("Car") { _ in }, Self.taxi { $0 > 1 }, waits: false)
   }
 
   @Test func `Move entities out of the hierarchy`() throws {
     try Self.migrate(
       [.of("Car", 1), .of("Car", 2, ["Taxi": Self.kind(["sign": "x"])])],
       to: [.of("Car", 1), .of("Taxi", 2, ["sign": "x"])],
-      Self.type("Car") { _ in }, Self.taxi { $0 == 1 })
+      Self.type("Car") { _ in }, Self.taxi { $0 == 1 }, waits: false)
   }
 
   /// Taxis with a sign, which are cars in some versions.
@@ -359,7 +363,7 @@ import Testing
           Field(primaryKey: true, name: "id", type: .integer)
           Field(name: "name", type: .string)
         }
-      })
+      }, waits: false)
   }
 }
 

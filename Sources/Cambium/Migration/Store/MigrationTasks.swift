@@ -191,12 +191,6 @@ extension MigrationTasks {
       }
       return
     }
-    var touched: Set<UInt32> = []
-    for change in chain {
-      // A part of an optional composite gets values in place of nulls, or loses some, but its index stays the same: records
-      // may still be without the composite.
-      touched.formUnion(change.changedFields)
-    }
     // Rows of a version are replaced by those of a higher one; on the way back, records are put together.
     let isBack = hops.contains { $0.isBack }
     if let change = chain.first(where: {
@@ -223,7 +217,12 @@ extension MigrationTasks {
           tree: tree, record: new, upgrade: upgrade,
           layout: try RowLayout(old, version: schema.storedVersion)))
     }
-    for index in new.indexes where index.isTouched(by: touched, of: new) { forget(index, &changes) }
+    // A part of an optional composite gets values in place of nulls, or loses some, but its index stays the same: records may
+    // still be without the composite.
+    for index in new.indexes
+    where chain.contains(where: { index.isTouched(by: $0, of: new) }) {
+      forget(index, &changes)
+    }
   }
 
   /// Returns the changes of a record through all hops; nil if it is not the same record throughout.

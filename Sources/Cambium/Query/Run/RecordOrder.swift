@@ -378,6 +378,8 @@ extension RecordOrder {
         continue
       }
       let reader = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
+      // It has no entry, and its place is before all that begin so.
+      if reader.isNull(part.place), !part.form.contains(.isOptional) { break }
       try encoder.append(part, from: reader)
     }
     return encoder.key.array()

@@ -231,7 +231,11 @@ extension KeyEncoder {
   ///
   /// - Throws: `.invalidValue` for NaN, `.corrupt` for a damaged record.
   func append(_ column: KeyColumn, from record: RowReader) throws(StoreError) {
-    if record.isNull(column.place) { return appendNull(column.form) }
+    if record.isNull(column.place) {
+      // Without a byte for null, such a record has no entry. Nothing sorts before all that have one.
+      if column.form.contains(.isOptional) { appendNull(column.form) }
+      return
+    }
     let index = column.place.index
     if let collation = column.collation, column.place.kind == .variable {
       return try append(record.bytes(index), by: collation, column.form, of: record.layout)

@@ -80,7 +80,8 @@ struct KeyLayout: Hashable, Sendable {
       else { return nil }
       var form: KeyForm = []
       // No element or word is null, and a record whose field is null has no entry.
-      if columns[index].place.nullBit != nil, part.expansion == .none { form.insert(.isOptional) }
+      let canBeNull = columns[index].place.nullBit != nil && part.expansion == .none
+      if canBeNull != part.flipsNullByte { form.insert(.isOptional) }
       if part.isDescending { form.insert(.isDescending) }
       if part.isCaseInsensitive, type == .string { form.insert(.isCaseInsensitive) }
       return KeyColumn(

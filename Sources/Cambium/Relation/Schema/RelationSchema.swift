@@ -193,8 +193,11 @@ extension RecordSchema {
   /// Returns true if an index is only there because of a reference.
   func isMade(_ index: IndexSchema) -> Bool {
     guard index.parts.count == 1, !index.isUnique, let field = field(index.parts[0].field),
-      field.reference?.isChecked == true, index == madeIndex(of: field, number: index.number)
+      field.reference?.isChecked == true
     else { return false }
+    var made = madeIndex(of: field, number: index.number)
+    made.parts[0].flipsNullByte = index.parts[0].flipsNullByte
+    guard index == made else { return false }
     var others = self
     others.indexes.removeAll { $0.number == index.number }
     return others.wayBack(of: field) == nil

@@ -140,11 +140,8 @@ extension Numbering {
     let bare = schema
     for field in bare.fields.sortedRarely(by: { $0.name.precedes($1.name) })
     where field.reference?.isChecked == true && bare.wayBack(of: field) == nil {
-      var index = bare.madeIndex(of: field, number: 0)
-      let shape = bare.shape(of: index)
-      let kept = old?.indexes.first { old?.shape(of: $0) == shape }
-      index.number = kept?.number ?? takeNumber()
-      schema.indexes.append(index)
+      schema.indexes.append(
+        number(bare.madeIndex(of: field, number: 0), of: bare, old, besides: schema.indexes))
     }
     schema.indexes = schema.indexes.sortedRarely { $0.number < $1.number }
   }
@@ -190,30 +187,52 @@ extension Numbering {
     }
   }
 
-  /// An index that is the same as one before, but for its name, keeps its number and so its tree.
+  /// Returns an index with the number of one before that has the same entries, and so keeps its tree, or with a new number.
+  ///
+  /// - Parameter others: The indexes that have numbers already.
+  private mutating func number(
+    _ index: IndexSchema, of bare: RecordSchema, _ old: RecordSchema?,
+    besides others: [IndexSchema]
+  ) -> IndexSchema {
+    var index = index
+    let numbers = Set(others.map(\.number))
+    let shape = bare.shape(of: index)
+    let free = old?.indexes.filter { !numbers.contains($0.number) } ?? []
+    guard let old,
+      let kept = free.first(where: { old.shape(of: $0) == shape })
+        ?? free.first(where: { bare.hasEntries(of: $0, of: old, in: index) })
+    else {
+      index.number = takeNumber()
+      return index
+    }
+    index.number = kept.number
+    for (place, part) in kept.parts.enumerated() {
+      index.parts[place].flipsNullByte =
+        bare.hasNullByte(index.parts[place]) != old.hasNullByte(part)
+    }
+    return index
+  }
+
+  /// An index that has the entries of one before, whatever its name is, keeps its number and so its tree.
   private mutating func indexes(
     of record: DescribedRecord, _ bare: RecordSchema, _ numbers: [String: UInt32],
     _ old: RecordSchema?
   ) throws(DescriptionFault) -> [IndexSchema] {
-    var kept: [[UInt8]: UInt32] = [:]
-    for index in old?.indexes ?? [] { kept[old?.shape(of: index) ?? []] = index.number }
     var indexes: [IndexSchema] = []
     var shapes: Set<[UInt8]> = []
     for index in record.indexes.sortedRarely(by: { $0.storedName.precedes($1.storedName) }) {
       let name = index.storedName
-      var schema = IndexSchema(
+      let schema = IndexSchema(
         number: 0, name: name, parts: try index.fields.parts(numbers, "the index \(name)"),
         isUnique: index.isUnique,
         condition: try index.condition.map {
           condition
             throws(DescriptionFault) in try bare.converted(condition, of: name)
         })
-      let shape = bare.shape(of: schema)
-      guard shapes.insert(shape).inserted else {
+      guard shapes.insert(bare.shape(of: schema)).inserted else {
         throw DescriptionFault("the index \(name) is the same as another; leave one out")
       }
-      schema.number = kept[shape] ?? takeNumber()
-      indexes.append(schema)
+      indexes.append(number(schema, of: bare, old, besides: indexes))
     }
     return indexes.sortedRarely { $0.number < $1.number }
   }
@@ -230,6 +249,44 @@ extension RecordSchema {
       self.field(named: name).map { typedField($0.number) } ?? []
     }
     return shape
+  }
+
+  /// Returns true if an index of this version has the entries that one of an older version has, although its field has become
+  /// optional or a list since: that of a checked reference, in which records that lead nowhere have none.
+  fileprivate func hasEntries(
+    of kept: IndexSchema, of old: RecordSchema, in index: IndexSchema
+  ) -> Bool {
+    guard let before = old.reverseShape(of: kept), let shape = reverseShape(of: index) else {
+      return false
+    }
+    // Of a list that becomes a single reference, only one element stays.
+    return before == shape
+      && (kept.parts[0].expansion == .none || index.parts[0].expansion == .elements)
+  }
+
+  /// Returns everything on which the entries of a checked reference's index depend, if they are those of the records that lead
+  /// somewhere; nil of other indexes.
+  private func reverseShape(of index: IndexSchema) -> [UInt8]? {
+    guard !index.isUnique, let part = index.parts.first, let field = field(part.field),
+      field.reference?.isChecked ?? false, !part.isDescending, !part.isCaseInsensitive,
+      let type = field.type.keyType(part.expansion)
+    else { return nil }
+    let isOfValues = index.condition == .comparison(field: field.name, .notEqual, .null)
+    let isOfAll =
+      index.condition == nil && (part.expansion == .elements || !canBeNull(field))
+    guard isOfValues || isOfAll else { return nil }
+    var shape: [UInt8] = []
+    shape.append(integer: field.number)
+    shape.append(type: .scalar(type))
+    shape.append(parts: Array(index.parts.dropFirst()), field: typedField)
+    shape.append(parts: primaryKey, field: typedField)
+    return shape
+  }
+
+  /// Returns true if a byte before the value of an index's part says whether it is null.
+  fileprivate func hasNullByte(_ part: KeyPart) -> Bool {
+    let canBeNull = field(part.field).map(canBeNull) ?? false
+    return (canBeNull && part.expansion == .none) != part.flipsNullByte
   }
 
   private func typedField(_ number: UInt32) -> [UInt8] {
