@@ -1,5 +1,6 @@
 import CambiumTesting
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -10,6 +11,10 @@ import Testing
 enum WaitingChange: String, CaseIterable {
   case required, listed, chosen, movedUp, movedDown, otherParent, parentMade, parentMadeOfKinds,
     dissolved
+  /// A reference becomes a list: one that is required, one that is optional, and one that an index leads back from.
+  case listedReference, listedOptionalReference, listedIndexedReference
+  /// A reference becomes optional.
+  case optionalReference
 
   var model: StoreModel { StoreModel(version: 2, untyped: types) }
 
@@ -84,6 +89,34 @@ enum WaitingChange: String, CaseIterable {
           Field(name: "mood", type: .string)
         },
       ]
+    case .listedReference, .listedOptionalReference, .listedIndexedReference, .optionalReference:
+      [
+        RemovedRecord("Author") { [self] version in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Field(name: "name", type: .string)
+          UntypedInverse(
+            "books", of: version == 1 || self == .optionalReference ? "author" : "authors",
+            in: "Book")
+        },
+        RemovedRecord("Book") { [self] version in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Field(name: "rank", type: .integer)
+          if version == 1 {
+            Field(
+              name: "author", type: .reference(to: "Author"),
+              optional: self == .listedOptionalReference)
+          } else if self == .optionalReference {
+            Field(name: "author", type: .reference(to: "Author"), optional: true)
+          } else {
+            Field(
+              name: "authors", type: .references(to: "Author"),
+              migrationInfo: .init(renamingID: "author"))
+          }
+          if self == .listedIndexedReference {
+            RecordDescription.Index(version == 1 ? "author" : .elements("authors"), "rank")
+          }
+        },
+      ]
     case .otherParent:
       [
         RemovedRecord("Thing") { Self.thing($0) },
@@ -134,7 +167,14 @@ enum WaitingChange: String, CaseIterable {
     }
   }
 
-  func records(_ count: Int) -> [DynamicRecord] { (0..<Int64(count)).map(record) }
+  /// Records that change, and those that they lead to.
+  func records(_ count: Int) -> [DynamicRecord] {
+    let changed = (0..<Int64(count)).map(record)
+    guard changed.first?.name == "Book" else { return changed }
+    return (0..<Self.authorCount).map { .of("Author", $0, ["name": .string("a\($0)")]) } + changed
+  }
+
+  private static var authorCount: Int64 { 7 }
 
   private func record(_ id: Int64) -> DynamicRecord {
     let name = FieldValue.string("n\(id % 11)")
@@ -157,6 +197,13 @@ enum WaitingChange: String, CaseIterable {
       default: break
       }
       return .of("Trip", id, fields)
+    case .listedReference, .listedOptionalReference, .listedIndexedReference, .optionalReference:
+      let isAlone = self == .listedOptionalReference && id % 3 == 0
+      return .of(
+        "Book", id,
+        [
+          "rank": .integer(id % 5), "author": isAlone ? .null : .integer(id % Self.authorCount),
+        ])
     case .otherParent:
       var fields: [String: FieldValue] = ["name": name]
       let teeth = FieldValue.integer(id % 7)
@@ -213,10 +260,11 @@ enum WaitingChange: String, CaseIterable {
     try PersistentStore(at: path, model: change.model, migration: mode, options: options)
   }
 
-  /// Compares records, their order by each field, and how many have its values, or none.
+  /// Compares records, their order by each field, how many have its values, or none, and the records that lead to each.
   private func expectSame(_ store: PersistentStore, _ other: PersistentStore) throws {
     #expect(try store.allRecords() == other.allRecords())
     for record in store.schema.records {
+      for inverse in record.inverses { try expectSame(inverse, of: record.name, store, other) }
       for field in record.fields where field.type.canBeKey {
         let order = [FieldOrder(field: field.name, isDescending: false)]
         let sorted = try other.fetch(record: record.name, sortedBy: order)
@@ -230,6 +278,33 @@ enum WaitingChange: String, CaseIterable {
       }
     }
     try store.expectSound()
+  }
+
+  /// Compares the records that lead to each record, from the other end and from their own.
+  private func expectSame(
+    _ inverse: InverseSchema, of record: String, _ store: PersistentStore, _ other: PersistentStore
+  ) throws {
+    let all = try store.fetch(record: record)
+    let field = try #require(
+      store.schema.record(named: inverse.related)?.field(named: inverse.reference))
+    #expect(try store.related(to: all, inverse.name) == other.related(to: all, inverse.name))
+    var conditions = all.map { record in
+      field.type.scalar == nil
+        ? FieldCondition.contains(field: field.name, record["id"])
+        : .comparison(field: field.name, .equal, record["id"])
+    }
+    conditions.append(.comparison(field: field.name, .notEqual, .null))
+    conditions.append(.any(relation: field.name, .comparison(field: "id", .less, 3)))
+    for condition in conditions {
+      #expect(
+        try store.count(record: inverse.related, where: condition)
+          == other.count(record: inverse.related, where: condition))
+    }
+    let isRead = FieldCondition.any(
+      relation: inverse.name, .comparison(field: "rank", .equal, 3))
+    #expect(
+      try store.fetch(record: record, where: isRead)
+        == other.fetch(record: record, where: isRead))
   }
 
   @Test(arguments: WaitingChange.allCases)
@@ -259,21 +334,20 @@ enum WaitingChange: String, CaseIterable {
     #expect(try late.pendingMigration?.recordCount == 23)
     try expectSame(late, eager)
     let backup = directory.path + "/backup"
+    try late.backUp(to: backup)
     var slices = 0
     while try late.finishMigration(budget: WorkBudget(records: 1)) {
       try expectSame(late, eager)
       slices += 1
-      if slices == 2 { try late.backUp(to: backup) }
       if slices % 5 == 0 {
         try late.close()
         late = try open(latePath, change, .refuse)
       }
     }
-    #expect(slices > 0)
     #expect(try late.pendingMigration == nil)
     try expectSame(late, eager)
     try late.close()
-    // From a backup, in the middle, by a model that is read from a file as the command reads it.
+    // From a backup, by a model that is read from a file as the command reads it.
     let lock = try StoreModel(SchemaLock(parsing: "\(SchemaLock(model))"))
     let restored = try PersistentStore(at: backup, model: lock, migration: .refuse)
     #expect(try restored.pendingMigration != nil)
@@ -296,13 +370,18 @@ enum WaitingChange: String, CaseIterable {
     let records = try stores[0].allRecords()
     for store in stores {
       try store.write { transaction in
-        for (index, record) in records.enumerated() where index % 4 == 0 {
+        for (index, record) in records.enumerated()
+        where index % 4 == 0 && record.name != "Author" {
           var fresh = record
           fresh["id"] = .integer(Int64(100 + index))
           try transaction.save(fresh)
           // One that is old gets the fields of another.
           fresh["id"] = .integer(Int64((index + 7) % 23))
           try transaction.save(fresh)
+          try transaction.delete(record: record.name, key: record["id"])
+        }
+        // Records are found by the index that leads back from those that they lead to.
+        for record in records where record.name == "Author" && record["id"] != 3 {
           try transaction.delete(record: record.name, key: record["id"])
         }
       }
@@ -359,23 +438,151 @@ enum WaitingChange: String, CaseIterable {
     #expect(count > 0)
   }
 
+  // MARK: Ten ways
+
+  private static let count = scaled(12_000, debug: 600)
+
+  /// The ways share stores: each begins where another was interrupted.
   @Test(arguments: WaitingChange.allCases)
-  func `many records are of a new version at once, and finished in slices`(
+  func `thousands of records of a compacted store come to the same in ten ways`(
     change: WaitingChange
+  ) async throws {
+    let path = try made(change, Self.count)
+    let eager = try migratedByFile(path, change)
+    // Rehearsed, cancelled, killed, resumed by steps, rolled back, and run once more.
+    let whole = try copy(path)
+    try rehearse(whole, change)
+    let migration = try Self.migration(whole, change)
+    let running = Task.detached { try await migration.run() }
+    try await Task.sleep(for: .milliseconds(2))
+    running.cancel()
+    if case .failure(let error) = await running.result {
+      #expect(error as? StoreError == .migrationCancelled(from: 1, to: 2))
+    }
+    await kill(whole, change, isDeferred: false)
+    try rollBack(try resume(whole, change, eager), to: path, change)
+    _ = try resume(whole, change, eager)
+    // Deferred, killed while it is finished, and finished in slices from there and from a backup.
+    let late = try copy(path)
+    try publish(late, change)
+    await kill(late, change, isDeferred: true)
+    let backup = directory.path + "/copied"
+    try finish(late, change, eager, backingUpTo: backup)
+    try finish(backup, change, eager)
+    try close(eager)
+  }
+
+  /// Migrates at once, as the command does: by a model that a file has.
+  private func migratedByFile(_ path: String, _ change: WaitingChange) throws -> PersistentStore {
+    let path = try copy(path)
+    let lock = try StoreModel(SchemaLock(parsing: "\(SchemaLock(change.model, steps: []))"))
+    _ = try PersistentStore.migration(at: path, to: lock).run()
+    let store = try open(path, change, .refuse)
+    try store.expectSound()
+    return store
+  }
+
+  private func close(_ store: PersistentStore) throws { try store.close() }
+
+  /// A migration by steps, in slices.
+  private static func migration(_ path: String, _ change: WaitingChange) throws -> Migration {
+    var options = StoreOptions()
+    options.migration.sliceCount = count / 8
+    options.migration.stepwise = true
+    options.allowsMigrationAfterRollback = true
+    return try PersistentStore.migration(at: path, to: change.model, options: options)
+  }
+
+  private func rehearse(_ path: String, _ change: WaitingChange) throws {
+    _ = try Self.migration(path, change).rehearse()
+    #expect(try PersistentStore.inspect(at: path).version == 1)
+  }
+
+  private func resume(
+    _ path: String, _ change: WaitingChange, _ eager: PersistentStore
+  ) throws -> String {
+    if try PersistentStore.inspect(at: path).version == 1 {
+      _ = try Self.migration(path, change).run()
+    }
+    let store = try open(path, change, .refuse)
+    #expect(try store.allRecords() == eager.allRecords())
+    try store.expectSound()
+    try store.close()
+    return path
+  }
+
+  private func rollBack(_ path: String, to original: String, _ change: WaitingChange) throws {
+    try PersistentStore.rollback(at: path, to: 1)
+    let stores = try [path, original].map {
+      try PersistentStore(at: $0, model: change.model.dynamic(version: 1))
+    }
+    #expect(try stores[0].allRecords() == stores[1].allRecords())
+    try stores[0].expectSound()
+    for store in stores { try store.close() }
+  }
+
+  /// Makes the store one of the new version whose rows are all old.
+  private func publish(_ path: String, _ change: WaitingChange) throws {
+    try open(path, change, .deferred).close()
+    #expect(
+      try PersistentStore.inspect(at: path).pendingMigration?.recordCount == Self.count)
+  }
+
+  /// Finishes a migration that is deferred, in slices; before the last, the store is backed up.
+  private func finish(
+    _ path: String, _ change: WaitingChange, _ eager: PersistentStore,
+    backingUpTo backup: String? = nil
   ) throws {
-    let count = scaled(12_000, debug: 600)
-    let path = try made(change, count)
-    let eager = try open(try copy(path), change, .automatic)
-    let late = try open(path, change, .deferred)
-    #expect(try late.pendingMigration?.recordCount == count)
+    let store = try open(path, change, .deferred)
     let expected = try eager.allRecords()
-    #expect(try late.allRecords() == expected)
-    #expect(try late.finishMigration(budget: WorkBudget(records: count / 3)))
-    #expect(try late.allRecords() == expected)
-    while try late.finishMigration(budget: WorkBudget(records: count / 3)) {}
-    try expectSame(late, eager)
-    try late.close()
-    try eager.close()
+    #expect(try store.allRecords() == expected)
+    try store.expectSound()
+    _ = try store.finishMigration(budget: WorkBudget(records: Self.count / 3))
+    #expect(try store.allRecords() == expected)
+    if let backup { try store.backUp(to: backup) }
+    while try store.finishMigration(budget: WorkBudget(records: Self.count / 3)) {}
+    try expectSame(store, eager)
+    #expect(try store.pendingMigration == nil)
+    try store.close()
+    #expect(try PersistentStore.inspect(at: path).pendingMigration == nil)
+  }
+
+  /// Migrates in a process that a signal ends after some milliseconds, wherever it is then.
+  private func kill(_ path: String, _ change: WaitingChange, isDeferred: Bool) async {
+    await #expect(processExitsWith: .signal(SIGALRM)) {
+      [
+        path = path as String, name = change.rawValue as String, isDeferred = isDeferred as Bool,
+      ] in
+      guard let change = WaitingChange(rawValue: name) else { exit(1) }
+      var timer = itimerval()
+      timer.it_value = timeval(tv_sec: 0, tv_usec: 4_000)
+      guard unsafe setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil) == 0 else {
+        exit(1)
+      }
+      do {
+        try Self.migrate(path, change, isDeferred: isDeferred)
+      } catch {
+        print("\(name): \(error)")
+        exit(1)
+      }
+      // To the process: a thread of the pool has signals blocked, as `raise` would find.
+      _ = Glibc.kill(getpid(), SIGALRM)
+      sleep(60)
+    }
+  }
+
+  private static func migrate(
+    _ path: String, _ change: WaitingChange, isDeferred: Bool
+  ) throws {
+    guard isDeferred else {
+      if try PersistentStore.inspect(at: path).version == 1 {
+        _ = try migration(path, change).run()
+      }
+      return
+    }
+    let store = try PersistentStore(at: path, model: change.model, migration: .deferred)
+    while try store.finishMigration(budget: WorkBudget(records: 100)) {}
+    try store.close()
   }
 
   @Test(arguments: WaitingChange.allCases)
