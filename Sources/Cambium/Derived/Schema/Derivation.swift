@@ -169,19 +169,20 @@ public struct Derivation: Hashable, Sendable {
 }
 
 /// The part of a field's schema that says how the store computes it.
-package struct DerivationSchema: Hashable, Sendable {
-  package let kind: Kind
+public struct DerivationSchema: Hashable, Sendable {
+  /// The function that is computed.
+  public let kind: Kind
   /// The stored name of the related record; nil if the values are the record's own.
-  package internal(set) var related: String?
+  public internal(set) var related: String?
   /// The stored name of the reference in the related record, or of the record's own list; nil if there is none.
-  package internal(set) var reference: String?
+  public internal(set) var reference: String?
   /// The stored name of the field whose values are used, of the related record or of its own; nil for counts and times.
-  package internal(set) var source: String?
+  public internal(set) var source: String?
   /// The expression whose values are used, on the stored names of fields of the related record or of its own; nil if it
   /// is derived of no expression.
-  package internal(set) var expression: FieldExpression?
+  public internal(set) var expression: FieldExpression?
   /// The sequence that gives the values; nil if they are computed.
-  package internal(set) var sequence: SequenceSchema?
+  public internal(set) var sequence: SequenceSchema?
   /// Their numbers; 0 for none, and where they are not known, as in a lock.
   var relatedNumber: UInt32 = 0
   var referenceNumber: UInt32 = 0
@@ -190,14 +191,22 @@ package struct DerivationSchema: Hashable, Sendable {
   var numberedExpression: ExpressionTree<UInt32>?
 
   /// The function that is computed. The raw value is its number in the format.
-  package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+  @nonexhaustive public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+    /// The number of related records, or of the elements of a list.
     case count = 1
+    /// The sum of the values of related records.
     case sum
+    /// The lowest value of related records.
     case minimum
+    /// The highest value of related records.
     case maximum
+    /// A string of the record's own in lowercase.
     case lowercased
+    /// A string of the record's own in uppercase.
     case uppercased
+    /// A string of the record's own in lowercase and without diacritics.
     case folded
+    /// The time of the record's last write.
     case modificationDate
     /// Not computed: a new record gets the next number. See `Generation`.
     case sequence
@@ -248,7 +257,7 @@ extension DerivationSchema.Kind {
 
 extension DerivationSchema: CustomStringConvertible {
   /// The derivation in words, as “sum over Book.author of price”.
-  package var description: String {
+  public var description: String {
     if let sequence { return "\(sequence)" }
     let over = related.map { " over \($0).\(reference ?? "")" }
     let of = expression.map { "\($0)" } ?? (over == nil ? source ?? reference : source)

@@ -1,7 +1,7 @@
 /// A kind of a record: those of its rows in which one composite is not null.
 public struct KindSchema: Hashable, Sendable {
   /// The number of the composite, which has the fields of the kind and its own kinds.
-  package internal(set) var composite: UInt32
+  public internal(set) var composite: UInt32
   /// True if each of its records is of one of its own kinds.
   public internal(set) var isAbstract: Bool
 }
