@@ -32,7 +32,7 @@ struct RootCommand: ParsableCommand {
     subcommands: [
       InfoCommand.self, CheckCommand.self, CompactCommand.self, CollectCommand.self,
       ExpireCommand.self,
-      MapCommand.self, SchemaCommand.self, BrowseCommand.self,
+      MapCommand.self, SchemaCommand.self, BrowseCommand.self, PostgresCommand.self,
       QueryCommand.self,
       GetCommand.self, PutCommand.self, SetCommand.self, DeleteCommand.self, HistoryCommand.self,
       WatchCommand.self, DiffCommand.self,

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The verb that leaves its work to a program of its own. A copy of the command is run, so that no such program is beside it.
+/// The verbs that leave their work to programs of their own. A copy of the command is run, so that no such program is beside it.
 @Suite struct BrowseCommandTests {
   private let stage: Stage
 
@@ -22,9 +22,24 @@ import Testing
   }
 
   /// Commands of the shell that make a program which prints its arguments, one a line.
-  private func makeProgram(in directory: String) -> String {
-    "printf '#!/bin/sh\\nprintf \"%%s\\\\n\" \"$@\"\\n' > \(directory)/cambium-browse"
-      + "; chmod +x \(directory)/cambium-browse"
+  private func makeProgram(in directory: String, named name: String = "cambium-browse") -> String {
+    "printf '#!/bin/sh\\nprintf \"%%s\\\\n\" \"$@\"\\n' > \(directory)/\(name)"
+      + "; chmod +x \(directory)/\(name)"
+  }
+
+  @Test func `postgres hands all arguments on, also those that ask for help`() throws {
+    let command = try run(
+      "postgres", "plan", "-odd.cambium", "--scan", "--help",
+      after: makeProgram(in: ".", named: "cambium-postgres"))
+    #expect(command.status == 0, "\(command.error)")
+    #expect(command.output == "plan\n-odd.cambium\n--scan\n--help\n")
+  }
+
+  @Test func `without the program postgres says how to build it`() throws {
+    let command = try run("postgres", "plan", "shop.cambium", after: "true")
+    #expect(command.status == 8)
+    #expect(
+      command.error.contains("Scripts/program Postgres cambium-postgres"), "\(command.error)")
   }
 
   @Test func `browse runs the program beside the command, with its arguments`() throws {

@@ -1,0 +1,62 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+var settings: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// As in the library's package.
+if Context.environment["CAMBIUM_WARNINGS"] == "errors" {
+  settings.append(.treatAllWarnings(as: .error))
+}
+
+let package = Package(
+  name: "cambium-postgres",
+  products: [.executable(name: "cambium-postgres", targets: ["CambiumPostgresCommand"])],
+  traits: [
+    .trait(
+      name: "Service",
+      description: "Has no effect here, so that builds can share the library."),
+    .trait(name: "StaticZstd", description: "That of the library: programs run without libzstd."),
+  ],
+  dependencies: [
+    .package(
+      name: "cambium", path: "..",
+      traits: [
+        .trait(name: "Service", condition: .when(traits: ["Service"])),
+        .trait(name: "StaticZstd", condition: .when(traits: ["StaticZstd"])),
+      ]),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CPostgres", pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    // The plan, the move and the comparison, over the public API of the library.
+    .target(
+      name: "CambiumPostgres",
+      dependencies: ["CPostgres", .product(name: "Cambium", package: "cambium")],
+      swiftSettings: settings),
+    // The arguments and the output.
+    .executableTarget(
+      name: "CambiumPostgresCommand",
+      dependencies: [
+        "CambiumPostgres",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Cambium", package: "cambium"),
+      ],
+      swiftSettings: settings),
+    // Starts a server of its own, and the program as it was built beside the tests.
+    .testTarget(
+      name: "PostgresTests",
+      dependencies: [
+        "CambiumPostgres", "CambiumPostgresCommand",
+        .product(name: "Cambium", package: "cambium"),
+      ],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

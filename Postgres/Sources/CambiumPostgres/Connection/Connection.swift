@@ -1,0 +1,138 @@
+import CPostgres
+
+/// A connection to a server, by libpq. This is the only file that imports it. Use one connection in one thread at a time.
+@safe package final class Connection {
+  private let handle: OpaquePointer
+
+  /// Connects.
+  ///
+  /// - Parameter address: A URL or a connection string, as `psql` takes it. Parameters that it does not have come from the environment,
+  ///   `.pgpass` and service files.
+  package init(_ address: String) throws(PostgresError) {
+    guard let handle = unsafe PQconnectdb(address) else {
+      throw PostgresError(message: "There is no memory for a connection.", isOfConnection: false)
+    }
+    unsafe self.handle = handle
+    guard unsafe PQstatus(handle) == CONNECTION_OK else {
+      let error = unsafe PostgresError(
+        message: Self.text(PQerrorMessage(handle)), isOfConnection: true)
+      unsafe PQfinish(handle)
+      throw error
+    }
+    // Notices, as of schemas that exist, are of no interest.
+    unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
+  }
+
+  deinit { unsafe PQfinish(handle) }
+
+  private static func text(_ text: UnsafePointer<CChar>?) -> String {
+    guard let text = unsafe text else { return "" }
+    var string = unsafe String(cString: text)
+    while string.last?.isNewline == true { string.removeLast() }
+    return string
+  }
+
+  private var failure: PostgresError {
+    unsafe PostgresError(
+      message: Self.text(PQerrorMessage(handle)),
+      isOfConnection: PQstatus(handle) != CONNECTION_OK)
+  }
+
+  /// Runs statements, and returns the rows of the last as text; nil for null.
+  @discardableResult
+  package func run(_ sql: String) throws(PostgresError) -> [[String?]] {
+    guard let result = unsafe PQexec(handle, sql) else { throw failure }
+    defer { unsafe PQclear(result) }
+    try unsafe check(result, or: [PGRES_COMMAND_OK, PGRES_TUPLES_OK])
+    return unsafe (0..<PQntuples(result)).map { row in
+      unsafe (0..<PQnfields(result)).map { column in
+        unsafe PQgetisnull(result, row, column) == 1
+          ? nil : Self.text(PQgetvalue(result, row, column))
+      }
+    }
+  }
+
+  /// Returns the number of rows that a statement has changed.
+  package func change(_ sql: String) throws(PostgresError) -> Int {
+    guard let result = unsafe PQexec(handle, sql) else { throw failure }
+    defer { unsafe PQclear(result) }
+    try unsafe check(result, or: [PGRES_COMMAND_OK, PGRES_TUPLES_OK])
+    return unsafe Int(Self.text(PQcmdTuples(result))) ?? 0
+  }
+
+  private func check(
+    _ result: OpaquePointer, or expected: [ExecStatusType]
+  ) throws(PostgresError) {
+    let status = unsafe PQresultStatus(result)
+    guard !expected.contains(where: { $0 == status }) else { return }
+    let state = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "C")))
+    let message = unsafe Self.text(PQresultErrorMessage(result))
+    throw PostgresError(
+      message: message, state: unsafe state.map { unsafe String(cString: $0) },
+      isOfConnection: unsafe PQstatus(handle) != CONNECTION_OK)
+  }
+
+  /// Copies rows in the binary form into a table.
+  ///
+  /// - Parameters:
+  ///   - target: The table, and its columns in parentheses.
+  ///   - rows: The rows, without the header and the trailer.
+  package func copy(into target: String, _ rows: [UInt8]) throws(PostgresError) {
+    let sql = "COPY \(target) FROM STDIN (FORMAT binary)"
+    guard let begun = unsafe PQexec(handle, sql) else { throw failure }
+    defer { unsafe PQclear(begun) }
+    try unsafe check(begun, or: [PGRES_COPY_IN])
+    try put(Self.header)
+    try put(rows)
+    try put([0xFF, 0xFF])
+    guard unsafe PQputCopyEnd(handle, nil) == 1 else { throw failure }
+    guard let ended = unsafe PQgetResult(handle) else { throw failure }
+    defer {
+      unsafe PQclear(ended)
+      while let next = unsafe PQgetResult(handle) { unsafe PQclear(next) }
+    }
+    try unsafe check(ended, or: [PGRES_COMMAND_OK])
+  }
+
+  private func put(_ bytes: [UInt8]) throws(PostgresError) {
+    var start = 0
+    while start < bytes.count {
+      let count = min(1 << 20, bytes.count - start)
+      let result = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe buffer.baseAddress.map { base in
+          unsafe PQputCopyData(
+            handle, base.advanced(by: start).assumingMemoryBound(to: CChar.self), Int32(count))
+        } ?? 1
+      }
+      guard result == 1 else { throw failure }
+      start += count
+    }
+  }
+
+  private static let header: [UInt8] =
+    Array("PGCOPY\n".utf8) + [0xFF] + Array("\r\n".utf8) + [0] + [UInt8](repeating: 0, count: 8)
+}
+
+/// An error of the server, or of the connection to it.
+package struct PostgresError: Error, CustomStringConvertible {
+  /// The message of the server or of libpq.
+  package let message: String
+  /// The code of the error, five characters; nil if there is none.
+  package let state: String?
+  /// True if the connection is lost, or could not be made.
+  package let isOfConnection: Bool
+
+  init(message: String, state: String? = nil, isOfConnection: Bool) {
+    self.message = message
+    self.state = state
+    self.isOfConnection = isOfConnection
+  }
+
+  package var description: String { "PostgreSQL: \(message)" }
+
+  /// True if the same may succeed later: the connection is lost, or the server starts, stops or has too many connections.
+  package var isTransient: Bool {
+    isOfConnection
+      || state.map { $0.hasPrefix("08") || $0.hasPrefix("57P") || $0 == "53300" } ?? false
+  }
+}

@@ -1,0 +1,96 @@
+import Cambium
+import FoundationEssentials
+
+/// The state of a move, as the database has it.
+struct MoveState {
+  let identity: String
+  let sequence: UInt64
+  let fingerprint: String
+  let options: PlanOptions
+  let isDone: Bool
+  /// The progress of each record, by its stored name.
+  private(set) var records: [String: Progress] = [:]
+
+  struct Progress {
+    /// The number of rows that are committed.
+    let rowCount: Int
+    /// True if the table has its keys and indexes.
+    let hasKeys: Bool
+  }
+
+  private static let schema = PostgresPlan.stateSchema
+
+  /// Reads the state; nil if there was no move.
+  init?(from connection: Connection) throws {
+    let tables = try connection.run("SELECT to_regclass('\(Self.schema).store')")
+    guard tables.first?.first.flatMap({ $0 }) != nil else { return nil }
+    let rows = try connection.run(
+      "SELECT identity, sequence, fingerprint, options, is_done FROM \(Self.schema).store")
+    guard let row = rows.first, let identity = row[0],
+      let sequence = row[1].flatMap({ UInt64($0) }),
+      let fingerprint = row[2], let options = row[3]
+    else { return nil }
+    self.identity = identity
+    self.sequence = sequence
+    self.fingerprint = fingerprint
+    self.options = try JSONDecoder().decode(PlanOptions.self, from: Data(options.utf8))
+    isDone = row[4] == "t"
+    for row in try connection.run("SELECT record, row_count, has_keys FROM \(Self.schema).moved") {
+      guard let record = row[0], let count = row[1].flatMap({ Int($0) }) else { continue }
+      records[record] = Progress(rowCount: count, hasKeys: row[2] == "t")
+    }
+  }
+
+  /// The statements that make and fill the tables with the state.
+  static func statements(
+    _ plan: PostgresPlan, _ schemas: [Schema], identity: String, sequence: UInt64
+  ) throws -> [String] {
+    let options = String(decoding: try JSONEncoder().encode(plan.options), as: UTF8.self)
+    var statements = [
+      """
+      CREATE TABLE \(schema).store (
+        identity text PRIMARY KEY,
+        sequence numeric(20,0) NOT NULL,
+        fingerprint text NOT NULL,
+        options text NOT NULL,
+        is_done boolean NOT NULL DEFAULT false
+      )
+      """,
+      """
+      CREATE TABLE \(schema).moved (
+        record text COLLATE "C" PRIMARY KEY,
+        row_count bigint NOT NULL DEFAULT 0,
+        has_keys boolean NOT NULL DEFAULT false
+      )
+      """,
+      "INSERT INTO \(schema).store VALUES (\(SQL.literal(identity)), \(sequence),"
+        + " \(SQL.literal("\(plan.schema.fingerprint)")), \(SQL.literal(options)))",
+    ]
+    for schema in schemas {
+      let label = schema.label.map { SQL.literal($0) } ?? "NULL"
+      statements.append(
+        "INSERT INTO \(Self.schema).schema VALUES (\(schema.version), \(label),"
+          + " \(SQL.literal("\(schema.fingerprint)")), \(SQL.literal("\(SchemaLock([schema]))")))")
+    }
+    for table in plan.tables {
+      statements.append(
+        "INSERT INTO \(schema).moved (record) VALUES (\(SQL.literal(table.record.name)))")
+      statements.append(mapping(table.record.name, nil, table.name, nil))
+      for column in table.columns {
+        guard let field = column.field else { continue }
+        statements.append(mapping(table.record.name, field, table.name, column.name))
+      }
+      for list in table.lists {
+        statements.append(mapping(table.record.name, list.field, list.name, list.elementColumn))
+      }
+    }
+    return statements
+  }
+
+  private static func mapping(
+    _ record: String, _ field: String?, _ table: String, _ column: String?
+  ) -> String {
+    let values = [record, field, table, column].map { $0.map { SQL.literal($0) } ?? "NULL" }
+    return "INSERT INTO \(schema).map VALUES (\(values.joined(separator: ", ")))"
+  }
+}

@@ -1,0 +1,168 @@
+package import Cambium
+
+/// The tables that a store becomes, and everything that does not go over exactly.
+package struct PostgresPlan: Sendable {
+  /// The version of the store's records, with its fingerprint.
+  package let schema: Schema
+  package let options: PlanOptions
+  /// In the order of the records' names.
+  package internal(set) var tables: [TablePlan] = []
+  /// The features of the schema that the database does not keep as the store does.
+  package internal(set) var notes: [PlanNote] = []
+}
+
+package struct PlanOptions: Sendable, Hashable, Codable {
+  /// The schema of the database that gets the tables.
+  package var schema = "public"
+  package var names = NameStyle.snake
+  package var dates = DateForm.timestamp
+  package var lists = ListForm.join
+
+  package init() {}
+}
+
+/// How lists of checked references go over.
+package enum ListForm: String, CaseIterable, Sendable, Codable {
+  /// As tables with a row for each element, so that foreign keys check them.
+  case join
+  /// As arrays, which nothing checks.
+  case array
+}
+
+/// A sentence about a record or a field.
+package struct PlanNote: Sendable, Hashable, Encodable {
+  package let record: String
+  /// Nil if it is about the whole record.
+  package let field: String?
+  package let text: String
+}
+
+/// A record's table.
+package struct TablePlan: Sendable {
+  package let record: RecordSchema
+  package let name: String
+  package internal(set) var columns: [ColumnPlan] = []
+  /// The columns of the primary key, with the order of each.
+  package internal(set) var key: [KeyColumn] = []
+  package internal(set) var checks: [CheckPlan] = []
+  package internal(set) var indexes: [IndexPlan] = []
+  package internal(set) var foreignKeys: [ForeignKeyPlan] = []
+  package internal(set) var lists: [ListPlan] = []
+
+  /// The columns that are copied: all that the server does not compute.
+  package var copied: [ColumnPlan] { columns.filter { $0.generated == nil } }
+}
+
+package struct KeyColumn: Sendable, Hashable {
+  package let name: String
+  package let isDescending: Bool
+}
+
+package struct ColumnPlan: Sendable {
+  package let name: String
+  package let type: SQLType
+  package var isArray = false
+  package var isNullable = false
+  /// The literal of the default.
+  package var defaultValue: String?
+  /// The expression that the server computes it by.
+  package var generated: String?
+  /// The options of the sequence that gives new values.
+  package var identity: SequenceSchema?
+  package let source: ColumnSource
+  /// The stored name of the field; nil if it is of no single one.
+  package var field: String?
+
+  package var typeText: String {
+    isArray
+      ? type.rawValue + "[]" + (type == .text ? " COLLATE \"C\"" : "")
+      : type.columnText
+  }
+}
+
+/// The part of a record that a column holds.
+package enum ColumnSource: Sendable, Hashable {
+  /// The value at a path: the name of a field, and those of parts of composites.
+  case value(FieldPath, ScalarType)
+  /// An array at a path.
+  case array(FieldPath, ScalarType)
+  /// True if there is a composite or list at a path.
+  case isSet(FieldPath)
+  /// The value of an external field, if it is no longer than a part; null otherwise.
+  case short(FieldPath, ScalarType)
+  /// The identity of the parts of a longer value.
+  case parts(FieldPath)
+  /// Computed by the server alone: the name of the record's kind.
+  case kind
+}
+
+/// The name of a field, and below it those of parts of composites.
+package struct FieldPath: Sendable, Hashable {
+  package let names: [String]
+
+  /// The path of a field of a record.
+  init(_ field: FieldSchema, in record: RecordSchema) {
+    var names: [String] = []
+    var field = field
+    while let outer = field.composite.flatMap({ record.field($0) }) {
+      names.append(String(field.name.dropFirst(outer.name.count + 1)))
+      field = outer
+    }
+    names.append(field.name)
+    self.names = names.reversed()
+  }
+
+  /// Returns the value in a record; null within a composite that is null.
+  package func value(in record: DynamicRecord) -> FieldValue {
+    var value = record[names[0]]
+    for name in names.dropFirst() {
+      guard case .composite(let parts) = value else { return .null }
+      value = parts[name] ?? .null
+    }
+    return value
+  }
+}
+
+package struct CheckPlan: Sendable, Hashable {
+  package let name: String
+  package let condition: String
+}
+
+package struct IndexPlan: Sendable, Hashable {
+  package let name: String
+  package let isUnique: Bool
+  /// True if it can be a constraint of the table: it has no order and no condition.
+  package let isConstraint: Bool
+  /// `btree` or `gin`.
+  package let method: String
+  /// Each part with its order.
+  package let parts: [String]
+  package let condition: String?
+}
+
+package struct ForeignKeyPlan: Sendable, Hashable {
+  package let name: String
+  package let column: String
+  package let table: String
+  package let tableColumn: String
+  /// `NO ACTION`, `CASCADE` or `SET NULL`.
+  package let deletion: String
+}
+
+/// A table with a row for each element of a list.
+package struct ListPlan: Sendable {
+  package let name: String
+  package let field: String
+  package let path: FieldPath
+  package let type: SQLType
+  package let scalar: ScalarType
+  /// The columns with the key of the record, in the order of the key.
+  package let keyColumns: [(name: String, type: SQLType)]
+  /// The place in the list, from 0.
+  package let positionColumn: String
+  package let elementColumn: String
+  package let foreignKey: ForeignKeyPlan
+  package let ownerKeyName: String
+  package let keyName: String
+  package let indexName: String
+}

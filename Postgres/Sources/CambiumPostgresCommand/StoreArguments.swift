@@ -1,0 +1,72 @@
+import ArgumentParser
+import Cambium
+import CambiumPostgres
+
+/// The store, and the choices that a plan depends on.
+struct StoreArguments: ParsableArguments {
+  @Argument(help: "The store's directory.", completion: .directory)
+  var store: String
+
+  @Option(help: "The schema of the database for the tables.")
+  var schema = "public"
+
+  @Option(help: "Names of tables and columns: snake (sort_name for sortName), or exact.")
+  var names = NameStyle.snake
+
+  @Option(
+    help:
+      "Dates as timestamp with time zone (timestamp), rounded to microseconds, or as the stored number (double)."
+  )
+  var dates = DateForm.timestamp
+
+  @Option(help: "Lists of checked references as tables (join), or as arrays (array).")
+  var lists = ListForm.join
+
+  @Flag(
+    help: "Accept a directory on a network file system, where locks and flushes may be unreliable.")
+  var allowNetwork = false
+
+  var options: PlanOptions {
+    var options = PlanOptions()
+    options.schema = schema
+    options.names = names
+    options.dates = dates
+    options.lists = lists
+    return options
+  }
+
+  private var source: StoreSource { StoreSource(path: store, allowsNetwork: allowNetwork) }
+
+  func snapshot() throws -> StoreSnapshot { try source.snapshot() }
+
+  func inspect() throws -> StoreInspection { try source.inspect() }
+}
+
+/// A store that is read, also while a program writes it.
+struct StoreSource {
+  let path: String
+  let allowsNetwork: Bool
+
+  private var options: StoreOptions {
+    var options = StoreOptions()
+    options.access = .reading
+    options.allowsNetworkFileSystems = allowsNetwork
+    return options
+  }
+
+  func snapshot() throws -> StoreSnapshot {
+    do {
+      return try PersistentStore(untypedAt: path, options: options).snapshot()
+    } catch StoreError.unknownRecord {
+      throw ValidationError("\(path) has no records: no program has put a model into it yet.")
+    }
+  }
+
+  func inspect() throws -> StoreInspection {
+    try PersistentStore.inspect(at: path, lastCommits: 0, options: options)
+  }
+}
+
+extension NameStyle: ExpressibleByArgument {}
+extension DateForm: ExpressibleByArgument {}
+extension ListForm: ExpressibleByArgument {}

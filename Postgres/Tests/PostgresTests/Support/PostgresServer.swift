@@ -1,0 +1,51 @@
+import CambiumPostgres
+import Glibc
+
+/// A PostgreSQL server of the tests, on a socket in a directory of its own. It is stopped when the process ends.
+struct PostgresServer: Sendable {
+  let directory: String
+
+  /// The server; nil if PostgreSQL 15 is not installed.
+  static let shared: PostgresServer? = start()
+  static let missing: String =
+    "PostgreSQL 15 is not installed: Scripts/install-packages 'postgresql-15: the tests start it'"
+
+  private static let programs = "/usr/lib/postgresql/15/bin"
+
+  private static func start() -> PostgresServer? {
+    guard unsafe access(programs + "/initdb", X_OK) == 0 else { return nil }
+    let directory = "/tmp/cambium-postgres-\(getpid())"
+    let options =
+      "-k \(directory) -c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+      + " -c max_connections=60"
+    let script = """
+      set -e
+      mkdir -m 755 \(directory)
+      as=
+      if [ "$(id -u)" = 0 ]; then chown postgres \(directory); as='runuser -u postgres --'; fi
+      cd \(directory)
+      $as \(programs)/initdb -D data -U cambium --auth=trust -E UTF8 --locale=C.UTF-8 -N > \(directory).log 2>&1
+      $as \(programs)/pg_ctl -D data -w -l \(directory)/log -o "\(options)" start >> \(directory).log 2>&1
+      """
+    guard unsafe system(script) == 0 else { return nil }
+    atexit {
+      let directory = "/tmp/cambium-postgres-\(getpid())"
+      _ = unsafe system(
+        "cd \(directory) && if [ \"$(id -u)\" = 0 ]; then as='runuser -u postgres --'; fi;"
+          + " $as /usr/lib/postgresql/15/bin/pg_ctl -D data -m immediate stop > /dev/null 2>&1;"
+          + " rm -rf \(directory) \(directory).log")
+    }
+    return PostgresServer(directory: directory)
+  }
+
+  /// Makes a database, and returns its address.
+  func makeDatabase(_ name: String) throws -> String {
+    let connection = try Connection(address("postgres"))
+    try connection.run("CREATE DATABASE \(name)")
+    return address(name)
+  }
+
+  func address(_ database: String, host: String? = nil) -> String {
+    "host=\(host ?? directory) dbname=\(database) user=cambium"
+  }
+}
