@@ -55,6 +55,7 @@ let package = Package(
       dependencies: [
         "CambiumPostgres", "CambiumPostgresCommand",
         .product(name: "Cambium", package: "cambium"),
+        .product(name: "CambiumTesting", package: "cambium"),
       ],
       swiftSettings: settings),
   ],
