@@ -79,6 +79,15 @@ extension Query {
     query.offset = count
     return query
   }
+
+  /// Returns the query of the records after one, by its primary key: the values of its parts. The record must exist, unless
+  /// records are sorted by primary key.
+  @inlinable
+  public func after(_ key: FieldValue...) -> Query {
+    var query = self
+    query.after = key
+    return query
+  }
 }
 
 extension Record {

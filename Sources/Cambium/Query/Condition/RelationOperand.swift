@@ -45,7 +45,14 @@ extension Inverse: RelationOperand {
 }
 
 extension Fields {
-  /// The other end of a reference: `{ $0[Author.books].any { $0.price > 10 } }`.
+  /// The other end of a reference, which the type declares as a static property: `{ $0.books.any { $0.price > 10 } }`.
+  public subscript<Related: Record>(
+    dynamicMember inverse: KeyPath<Subject.Type, Inverse<Subject, Related>>
+  ) -> RelationChain<Subject, Related> {
+    RelationChain(Subject.self[keyPath: inverse].relation)
+  }
+
+  /// The other end of a reference that the program has as a value.
   @inlinable
   public subscript<Related: Record>(
     inverse: Inverse<Subject, Related>
@@ -54,17 +61,23 @@ extension Fields {
 
 // MARK: Leading over several relations
 
-/// A relation that leads over several others, one after the other: from artists over their albums to the tracks of these.
+/// The other end of a reference, or a relation that leads over several others, one after the other: from artists over their
+/// albums to the tracks of these.
 ///
 /// ```swift
-/// let long = Artist.where { $0[Artist.albums][Album.tracks].count() > 100 }
-/// let byTime = Artist.sorted(by: .descending { $0[Artist.albums][Album.tracks].sum(\.seconds) })
-/// let tagged = Author.where { $0[Author.books][\.tags].any(\.id == "swift") }
+/// let long = Artist.where { $0.albums.tracks.count() > 100 }
+/// let byTime = Artist.sorted(by: .descending { $0.albums.tracks.sum(\.seconds) })
+/// let tagged = Author.where { $0.books.tags.any { $0.id == "swift" } }
 /// ```
 ///
 /// A record to which several ways lead is counted, and added to sums, once for each of them.
+@dynamicMemberLookup
 public struct RelationChain<Subject: Record, Related: Record>: RelationOperand {
   public let relation: RelationReference
+
+  fileprivate init(_ relation: RelationReference) {
+    self.relation = relation
+  }
 
   fileprivate init(_ first: RelationReference, _ next: RelationReference) {
     relation = RelationReference(
@@ -72,15 +85,40 @@ public struct RelationChain<Subject: Record, Related: Record>: RelationOperand {
   }
 }
 
+extension FieldReference where Value: ReferenceProperty {
+  /// The relation that leads on over an inverse of the record that the reference leads to: `$0.order.lines`.
+  public subscript<Other: Record>(
+    dynamicMember inverse: KeyPath<Value.Target.Type, Inverse<Value.Target, Other>>
+  ) -> RelationChain<Subject, Other> {
+    self[Value.Target.self[keyPath: inverse]]
+  }
+}
+
+extension RelationChain {
+  /// The relation that leads on over an inverse of the related records.
+  public subscript<Other: Record>(
+    dynamicMember inverse: KeyPath<Related.Type, Inverse<Related, Other>>
+  ) -> RelationChain<Subject, Other> {
+    self[Related.self[keyPath: inverse]]
+  }
+
+  /// The relation that leads on over a reference of the related records, or a list of them.
+  public subscript<Next: ReferenceProperty>(
+    dynamicMember reference: KeyPath<Related, Next>
+  ) -> RelationChain<Subject, Next.Target> {
+    self[reference]
+  }
+}
+
 extension RelationOperand {
-  /// The relation that leads on over an inverse of the related records: `$0[Artist.albums][Album.tracks]`.
+  /// The relation that leads on over an inverse of the related records that the program has as a value.
   public subscript<Other: Record>(
     inverse: Inverse<Related, Other>
   ) -> RelationChain<Subject, Other> {
     RelationChain(relation, inverse.relation)
   }
 
-  /// The relation that leads on over a reference of the related records, or a list of them: `$0[Author.books][\.tags]`.
+  /// The relation that leads on over a reference of the related records, or a list of them, by its key path: `$0.books[\.tags]`.
   public subscript<Next: ReferenceProperty>(
     reference: KeyPath<Related, Next>
   ) -> RelationChain<Subject, Next.Target> {
