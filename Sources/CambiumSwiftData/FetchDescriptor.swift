@@ -36,7 +36,8 @@ public struct FetchDescriptor<Model: PersistentModel>: Sendable {
   /// - Throws: `StoreError.invalidQuery` if the predicate has a part that is not supported. A negative limit or offset is
   ///   refused when the query is run.
   public func query() throws(StoreError) -> Query<Model> {
-    var query = Query<Model>(limit: fetchLimit, offset: fetchOffset ?? 0)
+    var query = Query<Model>().offset(fetchOffset ?? 0)
+    query.limit = fetchLimit
     if let predicate { query.condition = try Condition(predicate) }
     query.order = sortBy
     return query

@@ -71,7 +71,7 @@ import Testing
     try made.write { transaction in
       for id in 0..<2_000 { try transaction.save(Bill(id: id)) }
     }
-    _ = try made.write { try $0.delete(Bill.self, where: \.id >= 1_990) }
+    _ = try made.write { try $0.delete(Bill.where { $0.id >= 1_990 }) }
     try made.compact()
     try made.close()
     try damageFirstLeaf(of: "Bill", in: store)

@@ -45,23 +45,23 @@ func players(_ condition: (Fields<Player>) -> Condition<Player>) {}
 func teams(_ condition: (Fields<Team>) -> Condition<Team>) {}
 
 func relations(_ team: Team, _ score: Double?) {
-  of(.any(\.team, \.name == "A") && .none(\.friends) && \.team == team.reference)
+  of(Condition { $0.team.any { $0.name == "A" } && $0.friends.none() && $0.team == team.reference })
   players { $0.team.name.hasPrefix("A") && $0.team.lead.score == score && $0.team.id == 3 }
   players { $0.team.lead == nil || $0.team.lead.team.name != "B" }
-  players { $0.friends.any(\.score > 1) && $0.friends.all { $0.team.id == 1 } }
+  players { $0.friends.any { $0.score > 1 } && $0.friends.all { $0.team.id == 1 } }
   players { $0.friends.count() > 2 && $0.friends.maximum(\.score) < 3 }
-  teams { $0[Team.players].any { $0.score > 1 } && Team.players.sum(\.score) > 2 }
-  teams { Team.players.count(where: \.score != nil) >= 3 && $0.lead.friends.count > 1 }
+  teams { $0.players.any { $0.score > 1 } && $0.players.sum(\.score) > 2 }
+  teams { $0.players.count { $0.score != nil } >= 3 && $0.lead.friends.count > 1 }
 }
 
 func take(_ condition: Condition<Person>) {}
 func matching(_ condition: (Fields<Person>) -> Condition<Person>) {}
 
 func conditions(_ age: Int, _ nick: String?) {
-  take(\.age >= age && \.nick == nick || !(\.rank == .high))
-  take(\.nick == nil && \.address != nil && \.address?.street == "S")
-  take(1...5 ~= \.age && [1, 2] ~= \.age)
-  matching { $0.age.isIn([1, 2]) && $0.age.isBetween(1, 5) && $0.nick.hasPrefix("A") }
+  take(Condition { $0.age >= age && $0.nick == nick || !($0.rank == .high) })
+  take(Condition { $0.nick == nil && $0.address != nil && $0.address.street == "S" })
+  take(Condition { $0.age.isIn(1...5) && $0.age.isIn([1, 2]) })
+  matching { $0.age.isIn([1, 2]) && $0.age.isIn(1...5) && $0.nick.hasPrefix("A") }
   matching { $0.age.isIn(1..<5) && $0.tags.contains("x") }
   matching { $0.age >= age && $0.nick == nick && $0.address.street.hasPrefix("S") }
   matching { $0.age * 2 > $0.id && $0.name.count > 3 && ($0.address.zip ?? 0) % 2 == 0 }

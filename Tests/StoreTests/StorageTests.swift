@@ -61,7 +61,8 @@ import Testing
 
     store = try PersistentStore(on: storage, model: Self.model(2), options: Self.options)
     #expect(
-      try store.fetch(Note.where(\.text == "text 3")).map(\.id) == (0..<200).filter { $0 % 7 == 3 })
+      try store.fetch(Note.where { $0.text == "text 3" }).map(\.id)
+        == (0..<200).filter { $0 % 7 == 3 })
     _ = try store.finishMigration()
     for id in 0..<150 { _ = try store.delete(Note.self, key: id) }
     _ = try store.compact()

@@ -1,7 +1,7 @@
 /// A query of the groups of records that have the same values, with values that are computed of all records of each group.
 ///
 /// ```swift
-/// let revenue = Line.where(\.year == 2026)
+/// let revenue = Line.where { $0.year == 2026 }
 ///   .grouped { $0.product.category }
 ///   .computing(.sum { $0.unitPrice * $0.quantity }, .count)
 ///   .having { group in group.count > 3 }

@@ -1,12 +1,12 @@
 /// A query of the records of a type: a condition, an order, and a limit. It is what every verb of a store takes.
 ///
 /// ```swift
-/// let adults = Person.where(\.age >= 18).sorted(by: .ascending(\.name)).limit(20)
+/// let adults = Person.where { $0.age >= 18 }.sorted(by: .ascending(\.name)).limit(20)
 /// try store.fetch(adults)
 /// try store.count(adults.where { $0.city == "Ulm" })
 /// ```
 ///
-/// A record meets a condition or does not: null equals null and nothing else, so `\.city != "Ulm"` and `!(\.city == "Ulm")` find
+/// A record meets a condition or does not: null equals null and nothing else, so `{ $0.city != "Ulm" }` and `{ !($0.city == "Ulm") }` find
 /// the records without a city, too, where SQL would leave them out.
 ///
 /// It is a value: creating one needs no store and never fails, and it can be encoded. It is checked against the
@@ -94,7 +94,7 @@ extension Record {
   /// Returns the query of the records that meet a condition.
   ///
   /// ```swift
-  /// let cheap = Item.where(\.price < 20).sorted(by: .ascending(\.name)).limit(20)
+  /// let cheap = Item.where { $0.price < 20 }.sorted(by: .ascending(\.name)).limit(20)
   /// ```
   @inlinable
   public static func `where`(_ condition: Condition<Self>) -> Query<Self> {
@@ -211,7 +211,7 @@ extension Query {
     }
 
     /// Sorts from the lowest to the highest of the values that a closure computes of the fields:
-    /// `.ascending { $0.price * $0.quantity }`, `.ascending { $0[Author.books].count() }`. Null comes first.
+    /// `.ascending { $0.price * $0.quantity }`, `.ascending { $0.books.count() }`. Null comes first.
     ///
     /// - Complexity: All records of the query are found, and the value is computed for each. With a limit, only the keys of so
     ///   many are kept.

@@ -1,7 +1,7 @@
 /// A query of records in their order, each with a value of those from the first up to it: a running total, a rank, a number.
 ///
 /// ```swift
-/// let balances = Entry.where(\.account == account).sorted(by: .ascending(\.date)).running(.sum(\.amount))
+/// let balances = Entry.where { $0.account == account }.sorted(by: .ascending(\.date)).running(.sum(\.amount))
 /// for entry in try store.fetch(balances) { print(entry.record.date, entry.value) }
 ///
 /// // The three most expensive items of each shelf.

@@ -52,8 +52,8 @@ extension Query {
   /// Returns the selection of two values of each of the query's records:
   ///
   /// ```swift
-  /// let titles = Film.where(\.year > 2000).select(\.title, \.year)
-  /// let people = Customer.where(\.isActive == true).select(\.name) { _ in FieldConstant("customer") }
+  /// let titles = Film.where { $0.year > 2000 }.select(\.title, \.year)
+  /// let people = Customer.where { $0.isActive == true }.select(\.name) { _ in FieldConstant("customer") }
   /// ```
   ///
   /// Rows come in the order of the query, and its limit and offset choose them.

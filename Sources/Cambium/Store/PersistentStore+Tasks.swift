@@ -109,7 +109,7 @@ extension PersistentStore {
   /// Returns the records of a query, which is run on a thread of the library.
   ///
   /// ```swift
-  /// let page = try await store.fetch(Item.where(\.price < 20).limit(20))
+  /// let page = try await store.fetch(Item.where { $0.price < 20 }.limit(20))
   /// ```
   ///
   /// - Parameter record: The last record of the page before; only records after it are returned.
@@ -157,7 +157,7 @@ extension PersistentStore {
   /// Returns the number of records of a query, which is run on a thread of the library.
   ///
   /// ```swift
-  /// let count = try await store.count(Item.where(\.price < 20))
+  /// let count = try await store.count(Item.where { $0.price < 20 })
   /// ```
   ///
   /// - Complexity: O(log records) if ranges of an index or of the primary key are all of the condition.
@@ -180,7 +180,7 @@ extension PersistentStore {
   /// Shows the commits that another process has made since, in a store opened for reading, while the task is suspended.
   ///
   /// ```swift
-  /// if try await store.refresh() { show(try await store.fetch(Item.where(\.price < 20))) }
+  /// if try await store.refresh() { show(try await store.fetch(Item.where { $0.price < 20 })) }
   /// ```
   ///
   /// - Returns: True if there are new commits.

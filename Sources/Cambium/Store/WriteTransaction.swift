@@ -403,7 +403,7 @@ extension RecordHooks {
   /// ```swift
   /// static var hooks: RecordHooks<Folder> {
   ///   RecordHooks(beforeDelete: { folder, transaction in
-  ///     try transaction.delete(Note.self, where: \.folder == folder.id)
+  ///     try transaction.delete(Note.where { $0.folder == folder.id })
   ///   })
   /// }
   /// ```

@@ -48,8 +48,10 @@ private struct Asking {
   init() throws { store = try Measured.makeStore() }
 
   func callAsFunction(_ condition: Condition<Measured>) {
-    Extremes.attempt { _ = try store.count(Measured.self, where: condition) }
-    Extremes.attempt { _ = try store.fetch(Query(where: condition, sortedBy: .ascending(\.text))) }
+    Extremes.attempt { _ = try store.count(Measured.where(condition)) }
+    Extremes.attempt {
+      _ = try store.fetch(Query().where(condition).sorted(by: .ascending(\.text)))
+    }
     _ = condition.description
     _ = condition == condition
     if let json = try? JSONEncoder().encode(condition) {
@@ -272,11 +274,11 @@ extension ExtremeCalls {
     let ask = try Asking()
     var left = Condition<Measured>.always
     var right = Condition<Measured>.never
-    var mixed: Condition<Measured> = \.id == 1
+    var mixed = Condition<Measured> { $0.id == 1 }
     for id in 0..<deepest {
-      left = join(left, \.id == id)
-      right = join(\.weight != .nan, right)
-      mixed = !join(mixed, \.text == "")
+      left = join(left, Condition { $0.id == id })
+      right = join(Condition { $0.weight != .nan }, right)
+      mixed = !join(mixed, Condition { $0.text == "" })
     }
     for condition in [left, right, mixed] { ask(condition) }
   }
@@ -288,26 +290,26 @@ extension ExtremeCalls {
       "Condition.&&(one:other:)": { _ in try joining { $0 && $1 } },
       "Condition.||(one:other:)": { _ in try joining { $0 || $1 } },
       "Condition.!(condition:)": { _ in
-        var condition: Condition<Measured> = \.id == .max
+        var condition = Condition<Measured> { $0.id == .max }
         for _ in 0..<deepest { condition = !condition }
         try Asking()(condition)
       },
       ".~=(range:path:)": { _ in
         let ask = try Asking()
-        ask(Int.min...Int.max ~= \.id)
-        ask(Int.max..<Int.max ~= \.id)
-        ask(-Double.infinity...Double.infinity ~= \.weight)
-        ask(-Double.infinity..<Double.infinity ~= \.weight)
-        ask(""..."\u{10FFFF}" ~= \.text)
-        ask(Date.distantPast..<Date.distantFuture ~= \.time)
+        ask(Condition { $0.id.isIn(Int.min...Int.max) })
+        ask(Condition { $0.id.isIn(Int.max..<Int.max) })
+        ask(Condition { $0.weight.isIn(-Double.infinity...Double.infinity) })
+        ask(Condition { $0.weight.isIn(-Double.infinity..<Double.infinity) })
+        ask(Condition { $0.text.isIn(""..."\u{10FFFF}") })
+        ask(Condition { $0.time.isIn(Date.distantPast..<Date.distantFuture) })
       },
       ".~=(values:path:)": { _ in
         let ask = try Asking()
-        ask([] ~= \.id)
-        ask(Array(-50_000..<50_000) ~= \.id)
-        ask(Extremes.numbers ~= \.weight)
-        ask(Extremes.strings ~= \.text)
-        ask([[], [.min], Array(0..<100_000)] ~= \.list)
+        ask(Condition { $0.id.isIn([]) })
+        ask(Condition { $0.id.isIn(Array(-50_000..<50_000)) })
+        ask(Condition { $0.weight.isIn(Extremes.numbers) })
+        ask(Condition { $0.text.isIn(Extremes.strings) })
+        ask(Condition { $0.list.isIn([[], [.min], Array(0..<100_000)]) })
       },
       "FieldOperand.??(one:value:)": { _ in
         let ask = try Asking()
@@ -395,8 +397,8 @@ extension ExtremeCalls {
       calls[".\(name)(path:value:)"] = { _ in
         let ask = try Asking()
         ComparisonOfPaths(ask: ask, comparing: comparing).visitAll()
-        if comparing == .equal { ask(\.count == nil) }
-        if comparing == .notEqual { ask(\.count != nil) }
+        if comparing == .equal { ask(Condition { $0.count == nil }) }
+        if comparing == .notEqual { ask(Condition { $0.count != nil }) }
       }
       calls["FieldOperand.\(name)(one:value:)"] = { _ in
         let ask = try Asking()

@@ -9,9 +9,9 @@ enum ExtremeCalls {
   private static func queries() -> [Query<Photo>] {
     Extremes.integers.flatMap { number in
       [
-        Query<Photo>(limit: number), Query<Photo>(limit: .max, offset: number),
-        Query<Photo>(sortedBy: .ascending(\.name), limit: number, offset: number),
-        Query<Photo>(sortedBy: .descending(\.name), limit: .max, offset: number),
+        Query<Photo>().limit(number), Query<Photo>().limit(.max).offset(number),
+        Photo.sorted(by: .ascending(\.name)).limit(number).offset(number),
+        Photo.sorted(by: .descending(\.name)).limit(.max).offset(number),
       ]
     }
   }
@@ -30,7 +30,7 @@ enum ExtremeCalls {
     Extremes.attempt { _ = try store.results(of: query, sectionedBy: \.name) }
   }
 
-  private static let names = Photo.select(\.name).union(Photo.where(\.id > 1).select(\.name))
+  private static let names = Photo.select(\.name).union(Photo.where { $0.id > 1 }.select(\.name))
 
   private static func ask<Row, Columns>(_ extremes: Extremes, _ union: UnionQuery<Row, Columns>) {
     for query in [union, union.distinct()] {
@@ -45,10 +45,10 @@ enum ExtremeCalls {
     "Query.init(where:sortedBy:limit:offset:after:)": { extremes in
       for query in queries() { ask(extremes, query) }
       for value in Extremes.values {
-        ask(extremes, Query(after: [value]))
-        ask(extremes, Query(sortedBy: .ascending(\.name), after: [value, value]))
+        ask(extremes, Query().after(value))
+        ask(extremes, Query().sorted(by: .ascending(\.name)).after(value, value))
       }
-      ask(extremes, Query(after: []))
+      ask(extremes, Query().after())
     },
     "Query.limit(_:)": { extremes in
       for number in Extremes.integers {
@@ -58,7 +58,7 @@ enum ExtremeCalls {
     },
     "Query.offset(_:)": { extremes in
       for number in Extremes.integers {
-        ask(extremes, Photo.where(\.id < number).limit(.max).offset(number))
+        ask(extremes, Photo.where { $0.id < number }.limit(.max).offset(number))
       }
     },
     "GroupedQuery.limit(_:)": { extremes in
@@ -75,13 +75,13 @@ enum ExtremeCalls {
     },
     "RunningQuery.limit(_:)": { extremes in
       for number in Extremes.integers {
-        let query = Query<Photo>(sortedBy: .ascending(\.name)).numbered().limit(number)
+        let query = Photo.sorted(by: .ascending(\.name)).numbered().limit(number)
         Extremes.attempt { _ = try extremes.store.fetch(query) }
       }
     },
     "RunningQuery.offset(_:)": { extremes in
       for number in Extremes.integers {
-        let query = Query<Photo>(sortedBy: .ascending(\.name)).numbered().limit(.max)
+        let query = Photo.sorted(by: .ascending(\.name)).numbered().limit(.max)
           .offset(number)
         Extremes.attempt { _ = try extremes.store.fetch(query) }
       }
@@ -135,7 +135,7 @@ enum ExtremeCalls {
         }
         Extremes.attempt {
           _ = try store.ancestors(
-            of: Query<Part>(limit: depth, offset: depth), along: \.whole, upTo: depth)
+            of: Query<Part>().limit(depth).offset(depth), along: \.whole, upTo: depth)
         }
       }
     },

@@ -6,7 +6,7 @@ import Testing
 
 extension ExtremeCalls {
   private static func find(_ extremes: Extremes, _ condition: Condition<Photo>) {
-    Extremes.attempt { _ = try extremes.store.count(Photo.self, where: condition) }
+    Extremes.attempt { _ = try extremes.store.count(Photo.where(condition)) }
     _ = condition.description
   }
 

@@ -27,7 +27,7 @@ extension ExtremeCalls {
             fields[field] = value
             try transaction.save(DynamicRecord("Photo", RecordFields(fields)))
             // Only that it was accepted or refused counts.
-            try transaction.delete(Photo.self, where: \.id != 1 && \.id != 2)
+            try transaction.delete(Photo.where { $0.id != 1 && $0.id != 2 })
           }
         }
       }
@@ -55,7 +55,7 @@ extension ExtremeCalls {
         for text in jsonTexts {
           extremes.write { transaction in
             try transaction.importRecords(Photo.self, decoding: Data(text.utf8), merging: isMerging)
-            try transaction.delete(Photo.self, where: \.id != 1 && \.id != 2)
+            try transaction.delete(Photo.where { $0.id != 1 && $0.id != 2 })
           }
         }
       }
@@ -104,7 +104,7 @@ extension ExtremeCalls {
     },
     "WriteTransaction.setQuery(_:named:)": { extremes in
       for name in Extremes.strings {
-        extremes.write { try $0.setQuery(Query<Photo>(limit: .max, offset: .min), named: name) }
+        extremes.write { try $0.setQuery(Query<Photo>().limit(.max).offset(.min), named: name) }
       }
     },
     "WriteTransaction.setQuery(record:where:sortedBy:limit:named:)": { extremes in

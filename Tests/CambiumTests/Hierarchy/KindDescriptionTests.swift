@@ -51,7 +51,7 @@ import Testing
     try store.save(van1)
     try store.save(tanker)
     #expect(try store.fetch(Van.self) == [van1, tanker.van])
-    #expect(try store.fetch(Tanker.self, where: \.van.vehicle.wheels == 6) == [tanker])
+    #expect(try store.fetch(Tanker.where { $0.van.vehicle.wheels == 6 }) == [tanker])
     #expect(try store.count(Vehicle.self) == 0)
     #expect(throws: StoreError.self) { try store.save(Vehicle(id: 3, wheels: 2)) }
     #expect(try store.snapshot().check(readingBlobs: false) == [])
@@ -77,7 +77,7 @@ import Testing
     try store.save(Coded(id: 2, text: "b"))
     #expect(try store.fetch(CodedKind.self) == [kind])
     #expect(try store.fetch(Coded.self) == [kind.coded, Coded(id: 2, text: "b")])
-    #expect(try store.fetch(CodedKind.self, where: \.number == 2) == [kind])
+    #expect(try store.fetch(CodedKind.where { $0.number == 2 }) == [kind])
     try store.save(Coded(id: 1, text: "c"))
     #expect(try store.fetch(CodedKind.self, key: 1)?.number == 2)
   }

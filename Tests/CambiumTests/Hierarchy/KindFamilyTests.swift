@@ -22,18 +22,18 @@ import Testing
   @Test func `each record is read as the kind that it is`() throws {
     let (store, all) = try store(20)
     #expect(try store.fetch(Query<Trip>(), as: Self.trips) == all)
-    let some = Trip.where(\.start > 2).sorted(by: .descending(\.start)).offset(2).limit(5)
+    let some = Trip.where { $0.start > 2 }.sorted(by: .descending(\.start)).offset(2).limit(5)
     let expected = try store.fetch(some).map { all[$0.id] }
     #expect(try store.fetch(some, as: Self.trips) == expected)
     #expect(
       try store.fetch(Query<BusinessTrip>(), as: Self.business)
         == all.filter { AnyTrip.Kind.business.includes($0.kind) })
     let last = try store.fetch(some).last
+    var rest = Trip.where { $0.start > 2 }
+    rest.after = last.map { [.integer(Int64($0.id))] }
     #expect(
-      try store.snapshot().fetch(
-        Query<Trip>(where: \.start > 2, after: last.map { [.integer(Int64($0.id))] }),
-        as: Self.trips
-      ).count == all.filter { $0.trip.start > 2 && $0.trip.id > last?.id ?? 0 }.count)
+      try store.snapshot().fetch(rest, as: Self.trips).count
+        == all.filter { $0.trip.start > 2 && $0.trip.id > last?.id ?? 0 }.count)
   }
 
   private static let business = Family<AnyTrip>("Business") {
@@ -96,7 +96,7 @@ import Testing
       try store.fetch(Animal.sorted(by: .ascending(\.weight)), as: family) == names(byWeight))
     let heavy = all.keys.filter { all[$0] ?? 0 > 4 }
       .sorted { (-(all[$0] ?? 0), $0) < (-(all[$1] ?? 0), $1) }
-    let query = Animal.where(\.weight > 4).sorted(by: .descending(\.weight))
+    let query = Animal.where { $0.weight > 4 }.sorted(by: .descending(\.weight))
     #expect(try store.fetch(query, as: family) == names(heavy))
     #expect(
       try store.fetch(query.offset(3).limit(6), as: family) == names(Array(heavy[3..<9])))

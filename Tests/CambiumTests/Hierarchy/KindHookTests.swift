@@ -40,7 +40,7 @@ import Testing
       switch deletion {
       case 0: #expect(try store.delete(Task.self, key: 1))
       case 1: #expect(try store.delete(Weekly.self, key: 1))
-      case 2: #expect(try store.delete(Chore.self, where: .always) == 1)
+      case 2: #expect(try store.delete(Chore.where(.always)) == 1)
       case 3: try store.deleteAll(Task.self)
       default: try store.deleteAll(Weekly.self)
       }

@@ -104,11 +104,11 @@ private struct KindLife {
     let count: Int
     let kind = kind()
     switch kind {
-    case .plain: count = try store.delete(Trip.self, where: \.start > bound)
-    case .business: count = try store.delete(BusinessTrip.self, where: \.trip.start > bound)
-    case .sales: count = try store.delete(SalesTrip.self, where: \.target > bound * 3)
-    case .personal: count = try store.delete(PersonalTrip.self, where: \.trip.start > bound)
-    case .day: count = try store.delete(DayTrip.self, where: \.trip.start > bound)
+    case .plain: count = try store.delete(Trip.where { $0.start > bound })
+    case .business: count = try store.delete(BusinessTrip.where { $0.trip.start > bound })
+    case .sales: count = try store.delete(SalesTrip.where { $0.target > bound * 3 })
+    case .personal: count = try store.delete(PersonalTrip.where { $0.trip.start > bound })
+    case .day: count = try store.delete(DayTrip.where { $0.trip.start > bound })
     }
     let doomed = expected.values.filter { trip in
       guard kind.includes(trip.kind) else { return false }
@@ -146,10 +146,10 @@ private struct KindLife {
     }
     let exact = expected.values.count { $0.kind == .business }
     try agree(
-      try store.count(Trip.self, where: .isExactly(BusinessTrip.self)) == exact, "exactly business")
+      try store.count(Trip.where(.isExactly(BusinessTrip.self))) == exact, "exactly business")
     let rich = expected.values.compactMap(\.business).filter { $0.perDiem >= 20 }
     try agree(
-      try store.fetch(BusinessTrip.where(\.perDiem >= 20)).sorted { $0.trip.id < $1.trip.id }
+      try store.fetch(BusinessTrip.where { $0.perDiem >= 20 }).sorted { $0.trip.id < $1.trip.id }
         == rich.sorted { $0.trip.id < $1.trip.id }, "by the index of a kind")
     let faults = try store.snapshot().check(readingBlobs: false)
     try agree(faults.isEmpty, "\(faults)")

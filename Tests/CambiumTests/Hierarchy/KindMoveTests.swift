@@ -671,7 +671,7 @@ import Testing
     try first.write { transaction in
       try transaction.save(Press(id: 1, force: 3))
       try transaction.save(Press(id: 2, force: 5))
-      try transaction.setQuery(Query<Press>(where: \.force > 4), named: "strong")
+      try transaction.setQuery(Press.where { $0.force > 4 }, named: "strong")
     }
     try first.close()
     let second = try PersistentStore(at: path, model: model(2))

@@ -211,8 +211,8 @@ private let model = StoreModel(records: [
     let included = try store.fetch(Query<Business>(), including: .all(Business.expenses))
     #expect(included.map { $0.1.map(\.id) } == [[10], [], [11]])
     #expect(
-      try store.fetch(Business.where(.any(Business.expenses, \.id == 11))).map(\.id) == [3])
-    #expect(try store.fetch(Business.where(Business.expenses.count() == 0)).map(\.id) == [2])
+      try store.fetch(Business.where { $0.expenses.any { $0.id == 11 } }).map(\.id) == [3])
+    #expect(try store.fetch(Business.where { $0.expenses.count() == 0 }).map(\.id) == [2])
     let expense = Expense(id: 12, trip: Reference(1))
     try store.insert(expense)
     #expect(try store.add(expense, to: Business.expenses, of: Self.business(2)))
@@ -230,7 +230,7 @@ private let model = StoreModel(records: [
     let store = try store()
     #expect(try store.fetch(Expense.where { $0.trip.perDiem > 10 }).map(\.id) == [11])
     #expect(try store.fetch(Expense.where { $0.trip.journey.name == "j1" }).map(\.id) == [10])
-    #expect(try store.fetch(Expense.where { $0.sales.any(\.target == 3) }).map(\.id) == [10])
+    #expect(try store.fetch(Expense.where { $0.sales.any { $0.target == 3 } }).map(\.id) == [10])
     // A hint at a personal trip is one at no business trip.
     #expect(try store.fetch(Expense.where { $0.hint.perDiem > 0 }).map(\.id) == [11])
     #expect(try store.fetch(Expense.where { $0.hint.journey.id > 0 }).map(\.id) == [11])

@@ -48,7 +48,7 @@ import Testing
     let included = try store.fetch(Query<Client>(), including: .all(Client.paid))
     #expect(included.map { $0.1.map(\.job.id) } == [[12], [11]])
     #expect(
-      try store.fetch(Client.where(.any(Client.paid, \.job.id == 11))).map(\.id) == [2])
+      try store.fetch(Client.where { $0.paid.any { $0.job.id == 11 } }).map(\.id) == [2])
     // The rule of the reference in the kind is to cascade.
     try store.delete(two)
     #expect(try store.fetch(Job.self).map(\.id) == [10, 12])
@@ -73,7 +73,7 @@ import Testing
     var all = try store.changes(of: Trip.self).makeAsyncIterator()
     var business = try store.changes(of: BusinessTrip.self).makeAsyncIterator()
     var one = try store.changes(of: PersonalTrip.self, key: 1).makeAsyncIterator()
-    var results = try store.results(of: BusinessTrip.where(\.perDiem > 0)).makeAsyncIterator()
+    var results = try store.results(of: BusinessTrip.where { $0.perDiem > 0 }).makeAsyncIterator()
     #expect(try await results.next()?.records.count == 0)
     try await store.save(BusinessTrip(trip: trip, perDiem: 5, customer: nil))
     #expect(try await all.next()?.inserted == [trip])

@@ -188,7 +188,7 @@ private enum V2 {
           == V2.DayTrip(trip: V2.Trip(id: 100 + id, name: "p\(id)", days: 1)))
     }
     #expect(try store.count(V2.Trip.self) == 2 * Self.count)
-    #expect(try store.fetch(V2.BusinessTrip.where(\.rate == 30)).map(\.trip.id) == [3])
+    #expect(try store.fetch(V2.BusinessTrip.where { $0.rate == 30 }).map(\.trip.id) == [3])
     #expect(try store.fetch(V2.Customer.self).map(\.id) == ["c0", "c1", "c2", "c3"])
     #expect(try store.snapshot().check() == [])
     try store.close()

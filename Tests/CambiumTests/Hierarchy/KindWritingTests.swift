@@ -100,10 +100,10 @@ import Testing
       return store
     }
     var trips = try store()
-    #expect(try trips.delete(BusinessTrip.self, where: .always) == 2)
+    #expect(try trips.delete(BusinessTrip.where(.always)) == 2)
     #expect(Set(try trips.trips().keys) == [0, 3, 4])
     trips = try store()
-    #expect(try trips.delete(Trip.self, where: \.start >= 1) == 4)
+    #expect(try trips.delete(Trip.where { $0.start >= 1 }) == 4)
     #expect(Set(try trips.trips().keys) == [0])
     trips = try store()
     try trips.deleteAll(PersonalTrip.self)
@@ -137,7 +137,7 @@ import Testing
         try transaction.insert(AnyTrip(kind, id: id, id))
       }
     }
-    let count = try store.update(BusinessTrip.self, where: \.trip.start >= 0) { business in
+    let count = try store.update(BusinessTrip.where { $0.trip.start >= 0 }) { business in
       business.perDiem = 77
       business.trip.start += 10
     }
@@ -145,7 +145,7 @@ import Testing
     #expect(try store.fetch(BusinessTrip.self).map(\.perDiem) == [77, 77])
     #expect(try store.fetch(SalesTrip.self).map(\.target) == [6])
     #expect(try store.fetch(Trip.self).map(\.start) == [0, 11, 12, 3, 4])
-    #expect(try store.update(Trip.self, where: .always) { $0.start = 1 } == 5)
+    #expect(try store.update(Trip.where(.always)) { $0.start = 1 } == 5)
     #expect(try store.fetch(SalesTrip.self).map(\.business.perDiem) == [77])
     #expect(try store.snapshot().check(readingBlobs: false) == [])
   }

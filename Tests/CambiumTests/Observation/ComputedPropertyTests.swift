@@ -90,11 +90,11 @@ private struct Worker: Record, Identifiable {
   var fullName: String { "\(first) \(last)" }
   var label: String { "\(fullName), \(home.city)" }
   /// Those of that age, whoever they are.
-  static let old = Worker.where(\.age >= 65)
+  static let old = Worker.where { $0.age >= 65 }
 
   var namesakes: Query<Worker> {
     let (id, last) = (id, last)
-    return Worker.where(\.last == last && \.id != id)
+    return Worker.where { $0.last == last && $0.id != id }
   }
 
   static func recordDescription(for version: Int) -> RecordDescription {

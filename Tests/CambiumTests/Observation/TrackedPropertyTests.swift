@@ -37,7 +37,7 @@ import Testing
     let fields = try await operation.run(new, change, in: store)
     let commits = try store.snapshot().sequence - before
     // Behind it comes one that is told in any case.
-    try await store.update(Download.where(\.id == 1)) { $0.name += "+" }
+    try await store.update(Download.where { $0.id == 1 }) { $0.name += "+" }
     try await store.save(Download(id: 2, name: "end"))
     let update = try #require(try await told.next()?.updated.first)
     #expect(update.changedFields.subtracting(["name"]) == (fields ?? []).subtracting(["name"]))
@@ -76,7 +76,7 @@ import Testing
             var other = new
             other.id = 9
             try transaction.save(other, onConflict: .updateOther)
-          case .byQuery: try transaction.update(Download.where(\.id == 1), set: change)
+          case .byQuery: try transaction.update(Download.where { $0.id == 1 }, set: change)
           case .saveMany: try transaction.save(contentsOf: [new])
           }
         }
@@ -144,8 +144,8 @@ import Testing
     try await store.save(Download(id: 1, name: "a"))
     try await store.save(Download(id: 2, name: "b"))
     let all = Told(by: try store.results(of: Query<Download>().sorted(by: .ascending(\.name))))
-    let window = Told(by: try store.results(of: Download.where(\.id < 9).limit(1)))
-    let set = Told(by: try store.changes(of: Download.where(\.name == "a")))
+    let window = Told(by: try store.results(of: Download.where { $0.id < 9 }.limit(1)))
+    let set = Told(by: try store.changes(of: Download.where { $0.name == "a" }))
     #expect(try await all.next()?.records.map(\.progress) == [0, 0])
     #expect(try await window.next()?.records.map(\.progress) == [0])
     for (id, name) in [(1, "a"), (2, "b")] {
@@ -238,7 +238,7 @@ import Testing
     #expect(try old.fetch(Download.self, key: 1)?.progress == 0.25)
     #expect(try new.fetch(Download.self).map(\.progress) == [0.5])
     #expect(old.sequence == new.sequence)
-    #expect(try store.fetch(Download.self, where: \.name == "a").map(\.progress) == [0.75])
+    #expect(try store.fetch(Download.where { $0.name == "a" }).map(\.progress) == [0.75])
     #expect(try store.fetch(Download.self, keys: [1]).map(\.progress) == [0.75])
   }
 
@@ -339,7 +339,7 @@ import Testing
     #expect(try renewed() == [1, 1])
     try store.delete(Download.self, key: 1)
     #expect(try renewed() == [0, 1])
-    try store.delete(Download.where(\.name == "2"))
+    try store.delete(Download.where { $0.name == "2" })
     #expect(try renewed() == [0, 0])
     try fill()
     try store.deleteAll(Download.self)
@@ -441,7 +441,7 @@ import Testing
     func isInvalid(_ error: StoreError?) -> Bool {
       if case .invalidQuery = error { true } else { false }
     }
-    #expect(isInvalid(storeError { try store.fetch(Download.self, where: \.progress > 0.5) }))
+    #expect(isInvalid(storeError { try store.fetch(Download.where { $0.progress > 0.5 }) }))
     #expect(
       isInvalid(
         storeError { try store.fetch(Query<Download>().sorted(by: .ascending(\.progress))) }))
@@ -560,7 +560,7 @@ private final class TrackedHistory {
       return
     case 1:
       let below = Int.random(in: 0..<4, using: &random)
-      try transaction.delete(Download.where(\.id < below))
+      try transaction.delete(Download.where { $0.id < below })
       records = records.filter { $0.key >= below }
       return
     case 2 where Bool.random(using: &random):
@@ -578,7 +578,7 @@ private final class TrackedHistory {
           ]))
     case 4:
       let progress = Double(Int.random(in: 0..<3, using: &random))
-      try transaction.update(Download.where(\.id == id)) { $0.progress = progress }
+      try transaction.update(Download.where { $0.id == id }) { $0.progress = progress }
       if records[id] == nil { return }
       record.progress = progress
     case 5:

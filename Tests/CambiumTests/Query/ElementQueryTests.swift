@@ -176,15 +176,14 @@ private struct Wanted {
     let store = try PersistentStore(inMemory: model)
     try store.save(contentsOf: (0..<100).map { Named(id: $0, names: ["n\($0 % 50)", "m"]) })
     let closure = Named.where { $0.names.contains("n3") }
-    let text = Query<Named>(
-      where: Condition(try FieldCondition(parsing: "names contains \"n3\"")))
+    let text = Named.where(Condition(try FieldCondition(parsing: "names contains \"n3\"")))
     for query in [closure, text] {
       #expect(try store.count(query) == 2)
       #expect(try store.explain(query).access == "index elements(names) in one range")
     }
     // Part of an element is none.
     #expect(try store.count(Named.where { $0.names.contains("n") }) == 0)
-    let other = try store.explain(Query<Named>(where: \.id > 3))
+    let other = try store.explain(Named.where { $0.id > 3 })
     #expect(
       "\(other)".contains(
         "not index elements(names): the condition asks for no element of its array"))

@@ -92,18 +92,18 @@ import Testing
   @Test func `an index of all fields that have a value is taken without comparing plans`() throws {
     let store = try Self.store(Self.parcels())
     for (query, index) in [
-      (Parcel.where(\.city == "rare 20"), "index city in one range"),
-      (Parcel.where(\.city == "rare 20" && \.size == 6), "index sizeCity in one range"),
-      (Parcel.where(\.owner == "owner"), "index owner in one range"),
-      (Parcel.where(\.serial == -7), "index serial in one range"),
-      (Parcel.where(\.city == "nowhere").limit(2).offset(1), "index city in one range"),
+      (Parcel.where { $0.city == "rare 20" }, "index city in one range"),
+      (Parcel.where { $0.city == "rare 20" && $0.size == 6 }, "index sizeCity in one range"),
+      (Parcel.where { $0.owner == "owner" }, "index owner in one range"),
+      (Parcel.where { $0.serial == -7 }, "index serial in one range"),
+      (Parcel.where { $0.city == "nowhere" }.limit(2).offset(1), "index city in one range"),
     ] as [(Query<Parcel>, String)] {
       let plan = try store.explain(query, running: true)
       #expect(plan.accessByForm == index, "\(plan)")
       #expect(plan.condition == nil, "\(plan)")
       #expect("\(plan)".contains("taken without comparing plans"), "\(plan)")
     }
-    let rare = try store.explain(Parcel.where(\.city == "rare 20"), running: true)
+    let rare = try store.explain(Parcel.where { $0.city == "rare 20" }, running: true)
     #expect(rare.actual?.entryCount == rare.actual?.resultCount)
   }
 
@@ -111,21 +111,22 @@ import Testing
     let store = try Self.store(Self.parcels())
     for query in [
       // A part of an index, a value that is null, another comparison, an order, and a value that an index cuts.
-      Parcel.where(\.size == 3), Parcel.where(\.owner == nil), Parcel.where(\.city > "rare"),
-      Parcel.where(\.city == "common" && \.size > 3), Parcel.where(\.id == 3),
-      Parcel.where(\.city == "rare 20").sorted(by: .ascending(\.size)),
-      Parcel.where(\.city == Self.longCity + "1"),
+      Parcel.where { $0.size == 3 }, Parcel.where { $0.owner == nil },
+      Parcel.where { $0.city > "rare" },
+      Parcel.where { $0.city == "common" && $0.size > 3 }, Parcel.where { $0.id == 3 },
+      Parcel.where { $0.city == "rare 20" }.sorted(by: .ascending(\.size)),
+      Parcel.where { $0.city == Self.longCity + "1" },
     ] as [Query<Parcel>] {
       let plan = try store.explain(query)
       #expect(plan.accessByForm == nil, "\(plan)")
     }
     let few = try Self.store(Self.parcels(100))
-    #expect(try few.explain(Parcel.where(\.city == "rare 20")).accessByForm == nil)
+    #expect(try few.explain(Parcel.where { $0.city == "rare 20" }).accessByForm == nil)
   }
 
   @Test func `a value that most records have is scanned for after the first records`() throws {
     let store = try Self.store(Self.parcels())
-    let plan = try store.explain(Parcel.where(\.city == "common"), running: true)
+    let plan = try store.explain(Parcel.where { $0.city == "common" }, running: true)
     #expect(plan.access == "all rows")
     #expect(plan.accessByForm == "index city in one range")
     #expect("\(plan)".contains("but the first 64 records by index city in one range"), "\(plan)")
@@ -149,16 +150,19 @@ import Testing
       #expect(try store.explain(query).accessByForm == index, "\(condition)")
       #expect(try store.fetch(query) == tags.filter(isMet), "\(condition)")
     }
-    try check(\.name == "rome", by: nil) { $0.name == "rome" }
-    try check(\.level == 1, by: nil) { $0.level == 1 }
+    try check(Condition { $0.name == "rome" }, by: nil) { $0.name == "rome" }
+    try check(Condition { $0.level == 1 }, by: nil) { $0.level == 1 }
     try check(Condition(FieldCondition.contains(field: "words", .string("a1"))), by: nil) {
       $0.words == ["a1"]
     }
-    try check(\.owner == nil && \.level == 0, by: nil) { $0.owner == nil && $0.level == 0 }
-    try check(\.owner == "o3" && \.level == 1, by: "index ownerLevel in one range") { $0.id == 25 }
-    try check(\.weight == 0, by: "index weight in one range") { $0.weight == 0 }
-    try check(\.weight == 7, by: "index weight in one range") { $0.weight == 7 }
-    try check(\.weight == Double.nan, by: nil) { _ in false }
+    try check(Condition { $0.owner == nil && $0.level == 0 }, by: nil) {
+      $0.owner == nil && $0.level == 0
+    }
+    try check(Condition { $0.owner == "o3" && $0.level == 1 }, by: "index ownerLevel in one range")
+    { $0.id == 25 }
+    try check(Condition { $0.weight == 0 }, by: "index weight in one range") { $0.weight == 0 }
+    try check(Condition { $0.weight == 7 }, by: "index weight in one range") { $0.weight == 7 }
+    try check(Condition { $0.weight == Double.nan }, by: nil) { _ in false }
   }
 
   @Test func `a form asks the description of the version that is open`() throws {
@@ -167,17 +171,17 @@ import Testing
     let parcels = Self.parcels(1_100)
     var store = try PersistentStore(at: path, model: StoreModel(records: [Parcel.self]))
     try store.write { try $0.insert(contentsOf: parcels) }
-    let query = Parcel.where(\.size == 3)
+    let query = Parcel.where { $0.size == 3 }
     let expected = parcels.filter { $0.size == 3 }
     #expect(try store.explain(query).accessByForm == nil)
     #expect(try store.fetch(query) == expected)
     try store.close()
     store = try PersistentStore(
       at: path, model: StoreModel(version: 2, records: [SizedParcel.self]))
-    let sized = try store.explain(SizedParcel.where(\.size == 3))
+    let sized = try store.explain(SizedParcel.where { $0.size == 3 })
     #expect(sized.accessByForm == "index size in one range", "\(sized)")
-    #expect(try store.fetch(SizedParcel.where(\.size == 3)).map(\.id) == expected.map(\.id))
-    let city = try store.explain(SizedParcel.where(\.city == "rare 20"))
+    #expect(try store.fetch(SizedParcel.where { $0.size == 3 }).map(\.id) == expected.map(\.id))
+    let city = try store.explain(SizedParcel.where { $0.city == "rare 20" })
     #expect(city.accessByForm == nil, "\(city)")
     try store.close()
   }
@@ -205,7 +209,7 @@ import Testing
       }
       for key in entries { _ = try trees.remove(key.rawSpan, in: city.slot) }
     }
-    let found = try store.fetch(Parcel.where(\.city == "common")).map(\.id)
+    let found = try store.fetch(Parcel.where { $0.city == "common" }).map(\.id)
     // After the first 64, rows are read, which have the last two.
     let first: Set<Int> = [2, 3, 5, 8, 13]
     #expect(found == parcels.filter { $0.city == "common" && !first.contains($0.id) }.map(\.id))
@@ -234,12 +238,12 @@ import Testing
       }
     }
     for city in ["common", "rare 20", "nowhere", "", Self.longCity + "1"] {
-      try check(\.city == city) { $0.city == city }
-      try check(\.city == city && \.size == 3) { $0.city == city && $0.size == 3 }
-      try check(\.size == 6 && \.city == city) { $0.city == city && $0.size == 6 }
+      try check(Condition { $0.city == city }) { $0.city == city }
+      try check(Condition { $0.city == city && $0.size == 3 }) { $0.city == city && $0.size == 3 }
+      try check(Condition { $0.size == 6 && $0.city == city }) { $0.city == city && $0.size == 6 }
     }
-    try check(\.owner == "owner") { $0.owner == "owner" }
-    try check(\.owner == nil) { $0.owner == nil }
-    try check(\.serial == -2_999) { $0.serial == -2_999 }
+    try check(Condition { $0.owner == "owner" }) { $0.owner == "owner" }
+    try check(Condition { $0.owner == nil }) { $0.owner == nil }
+    try check(Condition { $0.serial == -2_999 }) { $0.serial == -2_999 }
   }
 }

@@ -218,22 +218,23 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
 
 @Suite struct KeyPathTests {
   private static let unstored: [Condition<Document>] = [
-    \.owner.name == "anna", \.computed.city == "Rome", \.twiceTheLevel == 6,
+    Condition { $0.owner.name == "anna" }, Condition { $0.computed.city == "Rome" },
+    Condition { $0.twiceTheLevel == 6 },
     Condition({ $0.owner.name == "anna" }),
     Condition({ $0.computed.city == "Rome" }),
-    \.first == .one, \.second == .one,
+    Condition { $0.first == .one }, Condition { $0.second == .one },
   ]
 
   @Test func `a key path that leads to no field is refused, whatever it ends with`() throws {
     try withDocuments { store, documents in
       for condition in Self.unstored {
         let errors = [
-          storeError { try store.fetch(Document.self, where: condition) },
-          storeError { try store.count(Document.self, where: condition) },
+          storeError { try store.fetch(Document.where(condition)) },
+          storeError { try store.count(Document.where(condition)) },
           storeError { try store.contains(Document.where(condition)) },
-          storeError { try store.write { try $0.delete(Document.self, where: condition) } },
+          storeError { try store.write { try $0.delete(Document.where(condition)) } },
           storeError {
-            try store.write { try $0.update(Document.self, where: condition) { $0.name = "" } }
+            try store.write { try $0.update(Document.where(condition)) { $0.name = "" } }
           },
         ]
         for error in errors {
@@ -243,7 +244,7 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
           }
         }
       }
-      let order = Query<Document>(sortedBy: .ascending(\.owner.name))
+      let order = Document.sorted(by: .ascending(\.owner.name))
       guard case .invalidQuery = storeError({ try store.fetch(order) }) else {
         Issue.record("the name of the owner is sorted by")
         return
@@ -255,7 +256,7 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
 
   @Test func `a refused key path says what to do`() throws {
     try withDocuments { store, _ in
-      let error = storeError { try store.fetch(Document.self, where: \.owner.name == "anna") }
+      let error = storeError { try store.fetch(Document.where { $0.owner.name == "anna" }) }
       #expect(error?.description.contains("owner.name") == true)
       #expect(error?.description.contains("make the condition of text") == true)
     }
@@ -264,11 +265,12 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
   @Test func `key paths through structs and optional structs lead to their parts`() throws {
     try withDocuments { store, _ in
       let conditions: [(Condition<Document>, [Int])] = [
-        (\.city == "Rome", [2]), (\.home?.city == "Bonn", [1]), (\.home == nil, [2]),
+        (Condition { $0.city == "Rome" }, [2]), (Condition { $0.home.city == "Bonn" }, [1]),
+        (Condition { $0.home == nil }, [2]),
         (Condition({ $0.home.city == "Bonn" }), [1]),
       ]
       for (condition, expected) in conditions {
-        let found = try store.fetch(Document.self, where: condition)
+        let found = try store.fetch(Document.where(condition))
         #expect(found.map(\.id) == expected)
       }
     }
@@ -282,7 +284,7 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
       ]
       for (text, expected) in conditions {
         let condition = Condition<Document>(try FieldCondition(parsing: text))
-        let found = try store.fetch(Document.self, where: condition)
+        let found = try store.fetch(Document.where(condition))
         #expect(found.map(\.id) == expected)
       }
     }
@@ -294,9 +296,9 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
       try store.write { transaction in
         try transaction.save(Inner(id: 1, part: Place(city: "Ulm"), city: "Bonn"))
       }
-      #expect(try store.count(Inner.self, where: \.part?.city == "Ulm") == 1)
-      #expect(try store.count(Inner.self, where: \.part?.city == "Bonn") == 0)
-      #expect(try store.count(Inner.self, where: \.city == "Bonn") == 1)
+      #expect(try store.count(Inner.where { $0.part.city == "Ulm" }) == 1)
+      #expect(try store.count(Inner.where { $0.part.city == "Bonn" }) == 0)
+      #expect(try store.count(Inner.where { $0.city == "Bonn" }) == 1)
     }
   }
 
@@ -306,22 +308,25 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
         try transaction.insert(contentsOf: (1...3).map { Watched($0) })
       }
       let conditions: [(Condition<Watched>, [Int])] = [
-        (\.level == 20, [2]), (\.other == -3, [3]), (\.name == "n1", [1]),
-        (\.plain == 0, [1, 2, 3]),
-        (\.place.city == "c2", [2]), (\.home?.city == "h3", [3]), (\.home == nil, [2]),
-        (\.size.height == 300, [3]), (\.outer?.height == 1000, [1]), (\.outer?.width == -2, [2]),
+        (Condition { $0.level == 20 }, [2]), (Condition { $0.other == -3 }, [3]),
+        (Condition { $0.name == "n1" }, [1]),
+        (Condition { $0.plain == 0 }, [1, 2, 3]),
+        (Condition { $0.place.city == "c2" }, [2]), (Condition { $0.home.city == "h3" }, [3]),
+        (Condition { $0.home == nil }, [2]),
+        (Condition { $0.size.height == 300 }, [3]), (Condition { $0.outer.height == 1000 }, [1]),
+        (Condition { $0.outer.width == -2 }, [2]),
         (Condition({ $0.level == 30 && $0.place.city == "c3" }), [3]),
         (Condition({ $0.outer.height == 2000 || $0.size.height == 100 }), [1, 2]),
         (try Condition(#Predicate { $0.level == 10 || $0.home?.city == "h3" }), [1, 3]),
       ]
       for (condition, expected) in conditions {
-        let found = try store.fetch(Watched.self, where: condition)
+        let found = try store.fetch(Watched.where(condition))
         #expect(found.map(\.id) == expected, "\(condition)")
       }
-      let sorted = try store.fetch(Query<Watched>(sortedBy: .descending(\.level)))
+      let sorted = try store.fetch(Watched.sorted(by: .descending(\.level)))
       #expect(sorted.map(\.id) == [3, 2, 1])
       #expect(try store.sum(\Watched.other) == -6)
-      _ = try store.write { try $0.update(Watched.self, where: \.other == -1) { $0.level = 7 } }
+      _ = try store.write { try $0.update(Watched.where { $0.other == -1 }) { $0.level = 7 } }
       #expect(try store.fetch(Watched.self, key: 1)?.level == 7)
     }
   }
@@ -331,12 +336,12 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
       try store.write { transaction in
         try transaction.insert(contentsOf: (1...3).map { Wrapped(id: $0, level: -$0) })
       }
-      #expect(try store.fetch(Wrapped.self, where: \.level == -2).map(\.id) == [2])
+      #expect(try store.fetch(Wrapped.where { $0.level == -2 }).map(\.id) == [2])
       #expect(try store.fetch(Wrapped.where { $0.level < -1 }).map(\.id) == [2, 3])
       #expect(
         try store.fetch(Wrapped.sorted(by: .ascending(\.level))).map(\.level) == [-3, -2, -1])
       guard
-        case .invalidQuery = storeError({ try store.count(Wrapped.self, where: \.double == -2) })
+        case .invalidQuery = storeError({ try store.count(Wrapped.where { $0.double == -2 }) })
       else {
         Issue.record("a computed property was taken for a field")
         return
@@ -348,9 +353,10 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
   {
     try withStore(StoreModel(records: [Watched.self])) { store in
       for condition: Condition<Watched> in [
-        \.unlisted == 10, \.size.area == 1, \.name.description == "n1", \.outer?.area == 1,
+        Condition { $0.unlisted == 10 }, Condition { $0.size.area == 1 },
+        Condition { $0.name.description == "n1" }, Condition { $0.outer.area == 1 },
       ] {
-        guard case .invalidQuery = storeError({ try store.count(Watched.self, where: condition) })
+        guard case .invalidQuery = storeError({ try store.count(Watched.where(condition)) })
         else {
           Issue.record("\(condition)")
           continue

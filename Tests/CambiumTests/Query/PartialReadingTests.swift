@@ -61,7 +61,7 @@ private struct Mixed: Record, Equatable {
         .ascending(\.day), .descending(\.day),
       ]
       for order in orders {
-        for query in [Mixed.sorted(by: order), Mixed.sorted(by: order).where(\.id > 100)] {
+        for query in [Mixed.sorted(by: order), Mixed.sorted(by: order).where { $0.id > 100 }] {
           let all = try store.fetch(query).map(\.id)
           for count in [1, 2, 20, 150, 499] {
             let first = try store.fetch(query.limit(count)).map(\.id)
@@ -88,7 +88,7 @@ private struct Mixed: Record, Equatable {
       #expect(try store.select(\.outer?.text, from: query) == all.map(\.outer?.text))
       #expect(try store.select(\.outer, from: query) == all.map(\.outer))
       #expect(try store.select(\.doubled, \.id, from: query).map(\.0) == all.map(\.doubled))
-      #expect(try store.select(\.id, from: Mixed.where(\.id > 400)) == Array(401..<500))
+      #expect(try store.select(\.id, from: Mixed.where { $0.id > 400 }) == Array(401..<500))
       let groups = try store.fetch(query.grouped { ($0.inner.text, $0.outer.text) })
       #expect(groups.count == Set(all.map(\.inner.text)).count)
       let days = try store.distinct(\.day, \.small, from: query)
@@ -108,7 +108,7 @@ private struct Mixed: Record, Equatable {
       }
       try store.save(contentsOf: records)
       for query in [
-        Query<Mixed>(), Mixed.where(\.small > 0), Query<Mixed>().limit(count / 2).offset(3),
+        Query<Mixed>(), Mixed.where { $0.small > 0 }, Query<Mixed>().limit(count / 2).offset(3),
         Mixed.sorted(by: .descending(\.small)),
       ] as [Query<Mixed>] {
         let fetched = try store.fetch(query)
@@ -140,9 +140,9 @@ private struct Mixed: Record, Equatable {
 
   @Test func `changes are observed of a query without a limit`() throws {
     try withMixed { store in
-      let changes = try store.changes(of: Mixed.where(\.id < 10))
+      let changes = try store.changes(of: Mixed.where { $0.id < 10 })
       #expect(try changes.snapshot.count(Mixed.self) == 500)
-      for query in [Query<Mixed>(limit: 1), Query(offset: 1), Query(after: [1])] {
+      for query in [Query<Mixed>().limit(1), Query().offset(1), Query().after(1)] {
         guard case .invalidQuery("Mixed", _, _) = storeError({ try store.changes(of: query) })
         else {
           Issue.record("\(query)")
@@ -154,10 +154,10 @@ private struct Mixed: Record, Equatable {
 
   @Test func `records are written and deleted in transactions of the store's own`() throws {
     try withMixed { store in
-      #expect(try store.update(Mixed.where(\.id < 10)) { $0.small = 99 } == 10)
+      #expect(try store.update(Mixed.where { $0.id < 10 }) { $0.small = 99 } == 10)
       #expect(try store.count(Mixed.where { $0.small == 99 && $0.id < 10 }) == 10)
       #expect(try store.update(Mixed.where { $0.id == 11 }) { $0.large = 1 } == 1)
-      #expect(try store.delete(Mixed.where(\.id >= 400)) == 100)
+      #expect(try store.delete(Mixed.where { $0.id >= 400 }) == 100)
       #expect(try store.delete(Mixed.where { $0.id >= 300 }) == 100)
       #expect(try store.delete(contentsOf: Mixed.some.prefix(10)) == 10)
       #expect(storeError { try store.insert(contentsOf: Mixed.some.suffix(200)) } == nil)

@@ -29,7 +29,8 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
   @Test func `count, existence, the first and all records agree for every query`() throws {
     try withRows { store, rows in
       let conditions: [Condition<Row>] = [
-        .always, .never, \.name == "n3", \.name == "n3" && \.count == -5, \.count < -3,
+        .always, .never, Condition { $0.name == "n3" },
+        Condition { $0.name == "n3" && $0.count == -5 }, Condition { $0.count < -3 },
       ]
       let orders: [[Query<Row>.Order]] = [
         [], [.ascending(\.count)], [.descending(\.name), .ascending(\.count)], [.descending(\.id)],
@@ -38,9 +39,9 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
         for order in orders {
           for after in [nil, 1, 3, 100, 200] {
             for (limit, offset) in [(nil, 0), (0, 0), (1, 2), (3, 300), (.max, .max)] {
-              var query = Query<Row>(
-                where: condition, limit: limit, offset: offset,
-                after: after.map { [.integer(Int64($0))] })
+              var query = Row.where(condition).offset(offset)
+              query.limit = limit
+              query.after = after.map { [.integer(Int64($0))] }
               query.order = order
               let found = try store.fetch(query)
               let (count, exists, first) = (
@@ -62,10 +63,13 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
       let windows: [(limit: Int?, offset: Int)] = [
         (-1, 0), (Int.min, 0), (nil, -1), (nil, Int.min), (-1, -1), (0, -1),
       ]
-      let conditions: [Condition<Row>] = [.always, .never, \.id == 3, \.name == "n3"]
+      let conditions: [Condition<Row>] = [
+        .always, .never, Condition { $0.id == 3 }, Condition { $0.name == "n3" },
+      ]
       for (limit, offset) in windows {
         for condition in conditions {
-          let query = Query<Row>(where: condition, limit: limit, offset: offset)
+          var query = Row.where(condition).offset(offset)
+          query.limit = limit
           let errors = [
             storeError { try store.fetch(query) }, storeError { try store.count(query) },
             storeError { try store.contains(query) }, storeError { try store.first(query) },
@@ -83,7 +87,7 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
 
   @Test func `what comes after a record that is not there is refused by all of them`() throws {
     try withRows { store, _ in
-      let query = Query<Row>(sortedBy: .ascending(\.count), after: [1_000])
+      let query = Row.sorted(by: .ascending(\.count)).after(1_000)
       let errors = [
         storeError { try store.fetch(query) }, storeError { try store.count(query) },
         storeError { try store.contains(query) }, storeError { try store.first(query) },
@@ -103,7 +107,7 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
   {
     try withRows { store, rows in
       let expected = rows.filter { $0.name == "n3" && $0.count == -5 }
-      var query = Query<Row>(where: \.name == "n3" && \.count == -5)
+      var query = Row.where { $0.name == "n3" && $0.count == -5 }
       for key in 0...200 {
         query.after = [.integer(Int64(key))]
         let found = try store.fetch(query)
@@ -119,7 +123,7 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
       for offset in extremes {
         for limit in extremes {
           let expected = min(limit, max(0, rows.count - max(0, offset)))
-          let typed = Query<Row>(sortedBy: .ascending(\.count), limit: limit, offset: offset)
+          let typed = Row.sorted(by: .ascending(\.count)).limit(limit).offset(offset)
           if limit < 0 || offset < 0 {
             for order in [[], order] {
               let errors = [
@@ -167,7 +171,7 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
       }
       for size in extremes {
         var (typed, all) = (0, 0)
-        try store.forEachBatch(Query<Row>(where: \.id <= 5), of: size) { typed += $0.count }
+        try store.forEachBatch(Row.where { $0.id <= 5 }, of: size) { typed += $0.count }
         try store.forEachBatch(Row.self, of: size) { all += $0.count }
         #expect(typed == 5)
         #expect(all == 200)
@@ -184,8 +188,8 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
     ]
     for (place, join) in joins.enumerated() {
       let time = threadTime {
-        var condition: Condition<Row> = \.id == 0
-        for id in 1..<100_000 { condition = join(condition, \.id == id) }
+        var condition = Condition<Row> { $0.id == 0 }
+        for id in 1..<100_000 { condition = join(condition, Condition { $0.id == id }) }
         let text = condition.description
         let ids = place < 2 ? Array(0..<100_000) : Array((0..<100_000).reversed())
         let word = place % 2 == 0 ? " || " : " && "
@@ -199,14 +203,14 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
   @Test func `joined conditions mean what their terms do, whatever they are joined of`() throws {
     try withRows { store, rows in
       var long: Condition<Row> = .never
-      for id in stride(from: 1, to: 2_000, by: 2) { long = long || \.id == id }
+      for id in stride(from: 1, to: 2_000, by: 2) { long = Condition { long || $0.id == id } }
       var narrow: Condition<Row> = .always
-      for count in 0..<200 { narrow = narrow && \.count != count - 5 }
+      for count in 0..<200 { narrow = Condition { narrow && $0.count != count - 5 } }
       let both = long && narrow
-      let either = !long || (both || \.id == 2)
+      let either = Condition { !long || (both || $0.id == 2) }
       func isLeft(_ row: Row) -> Bool { !(-5..<195).contains(row.count) }
       let (foundBoth, foundEither) = (
-        try store.fetch(Row.self, where: both), try store.fetch(Row.self, where: either)
+        try store.fetch(Row.where(both)), try store.fetch(Row.where(either))
       )
       #expect(foundBoth == rows.filter { $0.id % 2 == 1 && isLeft($0) })
       #expect(foundEither == rows.filter { $0.id % 2 == 0 || isLeft($0) })

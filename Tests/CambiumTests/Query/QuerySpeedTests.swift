@@ -23,8 +23,9 @@
     @Test func `building a query costs little`() {
       var count = 0
       let cost = time(100_000) { index in
-        let query = Query<Account>(
-          where: \.balance >= Double(index) && \.city == "Ulm" && \.isActive == true, limit: 20)
+        let query = Account.where {
+          $0.balance >= Double(index) && $0.city == "Ulm" && $0.isActive == true
+        }.limit(20)
         count += query.limit ?? 0
       }
       #expect(count > 0)
@@ -44,11 +45,11 @@
       let type = try store.entities.type(Account.self)
       let reader = try store.snapshot().recordReader()
       let queries = try (0..<100).map { index in
-        try Query<Account>(where: \.city == "Ulm" && \.balance > Double(index) / 100, limit: 20)
+        try Account.where { $0.city == "Ulm" && $0.balance > Double(index) / 100 }.limit(20)
           .resolved(in: type, store.entities)
       }
       let byOne = try (0..<100).map { index in
-        try Query<Account>(where: \.name == "N\(index)").resolved(in: type, store.entities)
+        try Account.where { $0.name == "N\(index)" }.resolved(in: type, store.entities)
       }
       for (what, queries) in [("two terms", queries), ("one term", byOne)] {
         let cost = try time(20_000) { index in
@@ -57,7 +58,7 @@
         show("planning a query of \(what)", cost, goal: 2_000)
       }
       let byCity = try ["Ulm", "Bonn"].map { city in
-        try Query<Account>(where: \.city == city).resolved(in: type, store.entities)
+        try Account.where { $0.city == city }.resolved(in: type, store.entities)
       }
       let isByForm = try QueryPlanner(type, in: reader).planByForm(byCity[0], for: .records).map {
         _ in true

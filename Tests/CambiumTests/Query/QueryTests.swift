@@ -24,21 +24,24 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       let expected = accounts.filter { $0.city == "Ulm" && $0.balance > 2 }
         .sorted { ($0.balance, -$0.id) > ($1.balance, -$1.id) }
       let direct = try store.fetch(
-        Account.where(\.city == "Ulm").sorted(by: .descending(\.balance)).where(\.balance > 2))
+        Account.where { $0.city == "Ulm" }.sorted(by: .descending(\.balance)).where {
+          $0.balance > 2
+        })
       #expect(direct == expected)
       let closure = try store.fetch(
         Account.where { $0.city == "Ulm" && $0.balance > 2 }
           .sorted(by: .descending(\.balance)).limit(3).offset(2))
       #expect(closure == Array(expected.dropFirst(2).prefix(3)))
-      let query = Query<Account>(
-        where: \.city == "Ulm" && \.balance > 2, sortedBy: .descending(\.balance), limit: 5)
+      let query = Account.where { $0.city == "Ulm" && $0.balance > 2 }.sorted(
+        by: .descending(\.balance)
+      ).limit(5)
       #expect(try store.fetch(query) == Array(expected.prefix(5)))
       #expect(try store.snapshot().fetch(query) == Array(expected.prefix(5)))
       #expect(try store.first(query) == expected.first)
-      #expect(try store.first(Account.self, where: \.id > 1_000) == nil)
+      #expect(try store.first(Account.where { $0.id > 1_000 }) == nil)
       #expect(try store.first(Account.where { $0.id > 2 }) == accounts[3])
       #expect(try store.fetch(Account.where { $0.id < 2 }) == Array(accounts.prefix(2)))
-      #expect(try store.fetch(Query<Account>(limit: 2)) == Array(accounts.prefix(2)))
+      #expect(try store.fetch(Query<Account>().limit(2)) == Array(accounts.prefix(2)))
       let byName = try store.fetch(
         Account.sorted(by: .ascending(\.name, caseInsensitive: true), .descending(\.id)))
       #expect(byName.map(\.name) == accounts.map(\.name).sorted())
@@ -59,7 +62,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
     throws
   {
     try withAccounts { store, accounts in
-      let query = Query<Account>(sortedBy: .descending(\.balance), limit: 7)
+      let query = Account.sorted(by: .descending(\.balance)).limit(7)
       var pages: [Account] = []
       var last: Account?
       while true {
@@ -70,10 +73,10 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
         try store.delete(end)
       }
       #expect(pages == accounts.sorted { ($0.balance, -$0.id) > ($1.balance, -$1.id) })
-      var next = Query<Account>(limit: 2, after: [10])
+      var next = Query<Account>().limit(2).after(10)
       #expect(
         try store.fetch(next).map(\.id)
-          == store.fetch(Account.self, where: \.id > 10).prefix(2).map(\.id))
+          == store.fetch(Account.where { $0.id > 10 }).prefix(2).map(\.id))
       next.order = [.ascending(\.balance)]
       next.after = [10_000]
       guard case .noSuchRecord = storeError({ try store.fetch(next) }) else {
@@ -85,28 +88,28 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
 
   @Test func `counts, existence, keys and ids need no records, G8 G9`() throws {
     try withAccounts { store, accounts in
-      let condition: Condition<Account> = \.city == "Bonn" && \.balance >= 3
+      let condition = Condition<Account> { $0.city == "Bonn" && $0.balance >= 3 }
       let expected = accounts.filter { $0.city == "Bonn" && $0.balance >= 3 }
-      #expect(try store.count(Account.self, where: condition) == expected.count)
+      #expect(try store.count(Account.where(condition)) == expected.count)
       #expect(try store.count(Account.where { $0.isActive == true }) == 30)
-      #expect(try store.count(Query<Account>(where: condition, limit: 2, offset: 1)) == 2)
+      #expect(try store.count(Account.where(condition).limit(2).offset(1)) == 2)
       #expect(try store.contains(Account.where(condition)))
       #expect(try store.contains(Account.where { $0.city == "Bonn" }))
-      let isInRome = try store.contains(Account.where(\.city == "Rome"))
+      let isInRome = try store.contains(Account.where { $0.city == "Rome" })
       #expect(!isInRome)
       let keys = expected.map { [FieldValue.integer(Int64($0.id))] }
       let found = try store.keys(Account.where(condition))
       #expect(found == keys)
-      #expect(try store.ids(Query<Account>(where: condition)) == expected.map(\.id))
+      #expect(try store.ids(Account.where(condition)) == expected.map(\.id))
     }
   }
 
   @Test func `properties are selected as tuples, and rows without types, G10`() throws {
     try withAccounts { store, accounts in
-      let rows = try store.select(\.name, \.balance, from: Query<Account>(where: \.id < 3))
+      let rows = try store.select(\.name, \.balance, from: Account.where { $0.id < 3 })
       #expect(rows.map(\.0) == ["N0", "N1", "N2"])
       #expect(rows.map(\.1) == [0, 1, 2])
-      let emails = try store.select(\.email, from: Query<Account>(where: \.id == 4))
+      let emails = try store.select(\.email, from: Account.where { $0.id == 4 })
       #expect(emails.first == "4@example.org")
       let dynamic = try store.fetch(
         record: "Account", where: try FieldCondition(parsing: #"city == "Ulm" && id > 40"#),
@@ -122,16 +125,17 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
     try withAccounts { store, accounts in
       try store.write { transaction in try transaction.save(Account(id: 100, name: "x", email: nil))
       }
-      #expect(try store.sum(\.id, of: Account.where(\.id < 100)) == accounts.map(\.id).reduce(0, +))
+      #expect(
+        try store.sum(\.id, of: Account.where { $0.id < 100 }) == accounts.map(\.id).reduce(0, +))
       #expect(try store.sum(\Account.balance) == accounts.map(\.balance).reduce(0, +))
-      #expect(try store.sum(\.balance, of: Account.where(\.id > 1_000)) == 0)
-      #expect(try store.average(\.id, of: Account.where(\.id <= 10)) == 5)
-      #expect(try store.average(\.id, of: Account.where(\.id > 1_000)) == nil)
+      #expect(try store.sum(\.balance, of: Account.where { $0.id > 1_000 }) == 0)
+      #expect(try store.average(\.id, of: Account.where { $0.id <= 10 }) == 5)
+      #expect(try store.average(\.id, of: Account.where { $0.id > 1_000 }) == nil)
       #expect(try store.min(\Account.balance) == 0)
-      #expect(try store.max(\Account.balance, of: Query(where: \.city == "Ulm")) == 6)
+      #expect(try store.max(\Account.balance, of: Query().where { $0.city == "Ulm" }) == 6)
       #expect(try store.min(\Account.email) == "0@example.org")
-      #expect(try store.max(\Account.email, of: Query(where: \.id == 100)) == nil)
-      #expect(try store.max(\Account.id, of: Query(limit: 5, offset: 2)) == 6)
+      #expect(try store.max(\Account.email, of: Query().where { $0.id == 100 }) == nil)
+      #expect(try store.max(\Account.id, of: Query().limit(5).offset(2)) == 6)
     }
   }
 
@@ -145,7 +149,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
         Issue.record("it is a number")
         return
       }
-      #expect(try store.sum(\.number, of: Seat.where(\.row == "b")) == 1)
+      #expect(try store.sum(\.number, of: Seat.where { $0.row == "b" }) == 1)
       // What is out of range only on the way is a number.
       try store.save(Seat(row: "c", number: -1))
       #expect(try store.sum(\Seat.number) == Int.max)
@@ -170,7 +174,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
   @Test func `groups have counts, aggregates and conditions of their own, G12`() throws {
     try withAccounts { store, accounts in
       let groups = try store.fetch(
-        Account.where(\.id >= 3).grouped { ($0.city, $0.isActive) }
+        Account.where { $0.id >= 3 }.grouped { ($0.city, $0.isActive) }
           .computing(.sum(\.balance), .max(\.id), .average(\.balance), .min(\.email))
           .having { $0.key.0 != "Bonn" })
       let expected = Dictionary(
@@ -197,7 +201,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
 
   @Test func `records are read one by one and in batches, G13`() throws {
     try withAccounts { store, accounts in
-      let query = Query<Account>(where: \.balance > 1, sortedBy: .ascending(\.city))
+      let query = Account.where { $0.balance > 1 }.sorted(by: .ascending(\.city))
       let expected = try store.fetch(query)
       var found: [Account] = []
       try store.forEach(query) { found.append($0) }
@@ -219,7 +223,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
     try await store.write { transaction in
       try transaction.insert(contentsOf: Account.some(60))
     }
-    let query = Query<Account>(where: \.balance > 1, sortedBy: .ascending(\.city))
+    let query = Account.where { $0.balance > 1 }.sorted(by: .ascending(\.city))
     let (expected, records) = (try await store.fetch(query), try store.snapshot().records(query))
     var found: [Account] = []
     for try await account in store.records(query) {
@@ -254,8 +258,8 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       try store.write { transaction in
         try transaction.save(Account(id: 500, name: "new", email: nil, balance: 99))
         #expect(try transaction.max(\Account.balance) == 99)
-        #expect(try transaction.count(Account.self, where: \.balance > 50) == 1)
-        let cursor = try transaction.cursor(Query<Account>(sortedBy: .descending(\.name)))
+        #expect(try transaction.count(Account.where { $0.balance > 50 }) == 1)
+        let cursor = try transaction.cursor(Account.sorted(by: .descending(\.name)))
         var seen = 0
         while let account = try cursor.next() {
           seen += 1
@@ -270,11 +274,11 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
   @Test func `records are deleted by query, with their hooks, F4`() throws {
     try withAccounts { store, accounts in
       try store.write { transaction in
-        let count = try transaction.delete(Account.self, where: \.city == "Ulm")
+        let count = try transaction.delete(Account.where { $0.city == "Ulm" })
         #expect(count == accounts.filter { $0.city == "Ulm" }.count)
         #expect(try transaction.delete(Account.where { $0.city == "Ulm" }) == 0)
         #expect(
-          try transaction.delete(Query<Account>(sortedBy: .descending(\.id), limit: 3)) == 3)
+          try transaction.delete(Account.sorted(by: .descending(\.id)).limit(3)) == 3)
       }
       let left = accounts.filter { $0.city != "Ulm" }.dropLast(3)
       #expect(try store.fetch(Account.self) == Array(left))
@@ -284,21 +288,21 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
   @Test func `records are changed by query, checked like any others, F6`() throws {
     try withAccounts { store, accounts in
       try store.write { transaction in
-        let count = try transaction.update(Account.self, where: \.city == "Bonn") {
+        let count = try transaction.update(Account.where { $0.city == "Bonn" }) {
           $0.city = "Ulm"
           $0.balance += 1
         }
         #expect(count == 20)
         #expect(
-          try transaction.update(Account.self, where: \.id < 2) { $0.isActive = false } == 2)
+          try transaction.update(Account.where { $0.id < 2 }) { $0.isActive = false } == 2)
       }
-      #expect(try store.count(Account.self, where: \.city == "Ulm") == 40)
+      #expect(try store.count(Account.where { $0.city == "Ulm" }) == 40)
       #expect(try store.sum(\Account.balance) == accounts.map(\.balance).reduce(20, +))
       #expect(try store.fetch(Account.self, key: 0)?.isActive == false)
       let before = try store.fetch(Account.self)
       let conflict = storeError {
         try store.write { transaction in
-          _ = try transaction.update(Account.self, where: \.id < 5) { $0.email = "same" }
+          _ = try transaction.update(Account.where { $0.id < 5 }) { $0.email = "same" }
         }
       }
       guard case .uniqueConflict = conflict else {
@@ -307,7 +311,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       }
       let moved = storeError {
         try store.write { transaction in
-          _ = try transaction.update(Account.self, where: \.id == 5) { $0.id = 1_000 }
+          _ = try transaction.update(Account.where { $0.id == 5 }) { $0.id = 1_000 }
         }
       }
       guard case .invalidValue("Account", _, _) = moved else {
@@ -320,9 +324,9 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
 
   @Test func `queries are data, and kept under names, G16`() throws {
     try withAccounts { store, _ in
-      let query = Query<Account>(
-        where: \.city == "Ulm" && \.balance > 2, sortedBy: .descending(\.balance),
-        .ascending(\.name, caseInsensitive: true), limit: 4, offset: 1, after: [3])
+      let query = Account.where { $0.city == "Ulm" && $0.balance > 2 }.sorted(
+        by: .descending(\.balance), .ascending(\.name, caseInsensitive: true)
+      ).limit(4).offset(1).after(3)
       #expect(
         "\(query)"
           == #"(city == "Ulm" && balance > 2.0) sorted by balance descending, name [c] limit 4 offset 1 after 3"#
@@ -346,13 +350,13 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
 
   @Test func `what cannot be asked is refused before a row is read`() throws {
     try withAccounts { store, _ in
-      let other = Query<Account>(sortedBy: .ascending(\.balance, caseInsensitive: true))
+      let other = Account.sorted(by: .ascending(\.balance, caseInsensitive: true))
       guard case .invalidQuery("Account", "balance", _) = storeError({ try store.fetch(other) })
       else {
         Issue.record("numbers have case")
         return
       }
-      let unknown = Query<Account>(sortedBy: .ascending(\.name.count))
+      let unknown = Account.sorted(by: .ascending(\.name.count))
       guard case .invalidQuery("Account", _, _) = storeError({ try store.count(unknown) }) else {
         Issue.record("what is not stored is sorted by")
         return
@@ -362,14 +366,15 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
 
   @Test func `a plan can be explained`() throws {
     try withAccounts { store, _ in
-      let query = Query<Account>(
-        where: \.city == "Ulm" && \.isActive == true, sortedBy: .descending(\.balance), limit: 3)
+      let query = Account.where { $0.city == "Ulm" && $0.isActive == true }.sorted(
+        by: .descending(\.balance)
+      ).limit(3)
       let plan = try store.explain(query, running: true)
       #expect(plan.record == "Account")
       #expect(plan.actual?.resultCount == 3)
       #expect(!plan.others.isEmpty)
       #expect(plan.description.contains("not "))
-      let key = try store.explain(Query<Account>(where: \.id == 5), running: true)
+      let key = try store.explain(Account.where { $0.id == 5 }, running: true)
       #expect(key.access == "rows in one range")
       #expect(key.condition == nil && key.sorting == .none && key.actual?.rowCount == 1)
     }

@@ -196,8 +196,9 @@ struct SectionQuery: CustomStringConvertible {
   }
 
   var query: Query<Volume> {
-    var query = Query<Volume>(limit: limit, offset: offset)
-    if isOfLent { query.condition = \.isLent == true }
+    var query = isOfLent ? Volume.where { $0.isLent == true } : Query()
+    query.limit = limit
+    query.offset = offset
     query.order = orders.map(\.order)
     if let after { query.after = [.integer(Int64(after.id))] }
     return query

@@ -34,7 +34,7 @@ private struct Work: Record, Equatable {
     func works(in country: String, _ reading: borrowing some RecordReading & ~Copyable) throws
       -> [Int]
     {
-      let authors = try reading.select(\.id, from: Query<Author>(where: \.country == country))
+      let authors = try reading.select(\.id, from: Author.where { $0.country == country })
       return try reading.fetch(Work.where { $0.author.isIn(authors) }).map(\.id)
     }
     let expected = (0..<200).filter { $0 * 7 % 40 % 4 == 2 }

@@ -354,8 +354,8 @@ private struct ArticleWorld {
         10, 100, 110, 120, 130, 140, 150, 160, 170, 180, 190,
       ])
     try await store.write { transaction in
-      _ = try transaction.update(Article.self, where: \.id == 10) { $0.body = "ninth number1" }
-      _ = try transaction.update(Article.self, where: \.id == 11) { $0.body = "tenth number1" }
+      _ = try transaction.update(Article.where { $0.id == 10 }) { $0.body = "ninth number1" }
+      _ = try transaction.update(Article.where { $0.id == 11 }) { $0.body = "tenth number1" }
     }
     #expect(try await told.next()?.records.map(\.id).prefix(2) == [11, 100])
     try await store.close()

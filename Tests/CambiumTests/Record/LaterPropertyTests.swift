@@ -49,8 +49,8 @@ import Testing
       at: path, model: StoreModel(version: version, records: [Person.self]))
     let person = Person(id: 1, fullName: "Ada", home: .init(postcode: "W1"))
     try store.save(person)
-    #expect(try store.fetch(Person.self, where: \.fullName == "Ada") == [person])
-    #expect(try store.fetch(Person.self, where: \.home.postcode == "W1") == [person])
+    #expect(try store.fetch(Person.where { $0.fullName == "Ada" }) == [person])
+    #expect(try store.fetch(Person.where { $0.home.postcode == "W1" }) == [person])
     try store.close()
     let newest = try PersistentStore(
       at: path, model: StoreModel(version: 10, records: [Person.self]))
@@ -94,7 +94,7 @@ import Testing
     let cruise = Cruise(trip: Trip(id: 1, goal: "Oslo"), ship: "Fram")
     try store.save(cruise)
     #expect(try store.fetch(Cruise.self) == [cruise])
-    #expect(try store.fetch(Trip.self, where: \.goal == "Oslo") == [cruise.trip])
+    #expect(try store.fetch(Trip.where { $0.goal == "Oslo" }) == [cruise.trip])
     try store.close()
   }
 

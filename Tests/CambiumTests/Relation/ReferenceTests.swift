@@ -129,9 +129,9 @@ private struct Extra: Record, Identifiable, Equatable {
     #expect(try store.fetch(Source<ID>.self) == sources)
     let first = all[1]
     typealias Key = KeyPath<Source<ID>, Reference<Target<ID>>>
-    #expect(try store.fetch(Source<ID>.self, where: \.one == first) == [sources[1]])
-    #expect(try store.fetch(Source<ID>.self, where: \.maybe == first) == [sources[1]])
-    #expect(try store.fetch(Source<ID>.self, where: \.bare == first.id) == [sources[1]])
+    #expect(try store.fetch(Source<ID>.where { $0.one == first }) == [sources[1]])
+    #expect(try store.fetch(Source<ID>.where { $0.maybe == first }) == [sources[1]])
+    #expect(try store.fetch(Source<ID>.where { $0.bare == first.id }) == [sources[1]])
     #expect(
       try store.fetch(Source<ID>.where { $0.list.contains(first) })
         == sources.filter { $0.list.contains(first) })
@@ -171,7 +171,7 @@ private struct Extra: Record, Identifiable, Equatable {
       try transaction.save(contentsOf: records)
     }
     #expect(try store.fetch(Coded.self) == records)
-    #expect(try store.fetch(Coded.self, where: \.maybe == all[2]) == [records[1]])
+    #expect(try store.fetch(Coded.where { $0.maybe == all[2] }) == [records[1]])
     try store.close()
   }
 
@@ -210,7 +210,7 @@ private struct Extra: Record, Identifiable, Equatable {
     }
     #expect(try store.fetch(Extra.self, key: targets[1].reference) == second)
     #expect(try store.find(second.reference) == second)
-    #expect(try store.fetch(Extra.self, where: \.next == first.reference) == [second])
+    #expect(try store.fetch(Extra.where { $0.next == first.reference }) == [second])
     try store.close()
   }
 

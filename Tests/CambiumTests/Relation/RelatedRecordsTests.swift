@@ -156,14 +156,14 @@ private struct Remark: Record, Equatable {
       #expect(try store.count(books) == 7)
       #expect(try store.count(Author.books(of: Self.two)) == 0)
       #expect(try store.first(books.sorted(by: .descending(\.id)))?.id == 18)
-      #expect(try store.fetch(books.where(\.id > 9).limit(2)).map(\.id) == [12, 15])
+      #expect(try store.fetch(books.where { $0.id > 9 }.limit(2)).map(\.id) == [12, 15])
       #expect(try store.count(Topic.books(of: Self.tags[0])) == 10)
       #expect(try store.fetch(Topic.books(of: Self.tags[1].reference)).count == 10)
       #expect(try store.fetch(Author.papers(of: Self.two)).map(\.id) == [1, 3])
       #expect(try store.fetch(Author.notes(of: Self.one)).map(\.number) == [0, 2, 4])
       #expect(try store.count(Author.notes(of: Reference(2))) == 3)
       #expect(try store.update(books) { $0.title += "!" } == 7)
-      #expect(try store.delete(books.where(\.id > 3)) == 5)
+      #expect(try store.delete(books.where { $0.id > 3 }) == 5)
       #expect(try store.count(books) == 2)
     }
   }

@@ -168,9 +168,9 @@ import Testing
       let red = try FieldCondition(parsing: "colorScheme.primary == ?", arguments: ["Red"])
       #expect(try store.count(record: "PaintedAircraft", where: red) == 1)
       #expect(
-        try store.fetch(PaintedAircraft.self, where: \.colorScheme.primary == "Red") == [aircraft])
+        try store.fetch(PaintedAircraft.where { $0.colorScheme.primary == "Red" }) == [aircraft])
       #expect(
-        try store.fetch(PaintedAircraft.self, where: \.colorScheme.tertiary.name == "Red") == [])
+        try store.fetch(PaintedAircraft.where { $0.colorScheme.tertiary.name == "Red" }) == [])
       try store.close()
     }
   }

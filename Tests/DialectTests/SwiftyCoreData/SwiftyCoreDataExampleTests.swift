@@ -317,7 +317,7 @@ extension WithURL.TodoItem: Equatable {}
     let old = try PersistentStore(at: path, model: StoreModel(records: [Renamed.TodoItem.self]))
     let item = Renamed.TodoItem(name: "title", contents: "", isCompleted: true)
     try old.save(item)
-    #expect(try old.fetch(Renamed.TodoItem.self, where: \.name == "title").map(\.id) == [item.id])
+    #expect(try old.fetch(Renamed.TodoItem.where { $0.name == "title" }).map(\.id) == [item.id])
     #expect(try old.fetch(record: "TodoItem", key: item.id)?["title"] == "title")
     try old.close()
     let store = try open(Renamed.TodoItem.self)

@@ -85,12 +85,12 @@ import Testing
       }
       let town = all.filter { $0.town == 2 }
       let inTown = try store.fetch(
-        Villager.where(\.town == 2).sorted(by: .descending(\.name, collation: .german)))
+        Villager.where { $0.town == 2 }.sorted(by: .descending(\.name, collation: .german)))
       try agree(
         inTown.map(\.id)
           == Self.sorted(town, by: { Self.key(.german, $0.name) }, descending: true), "in a town")
       let long = try store.fetch(
-        Villager.where(\.town > 1).sorted(by: .ascending(\.name, collation: .length)))
+        Villager.where { $0.town > 1 }.sorted(by: .ascending(\.name, collation: .length)))
       try agree(
         long.map(\.id)
           == Self.sorted(
@@ -128,15 +128,15 @@ import Testing
     for (id, name) in ["a", "A", "ä", "ae"].enumerated() {
       try store.save(Villager(id: id, name: name, nick: id == 3 ? nil : name, town: 3))
     }
-    #expect(try store.fetch(Villager.where(\.name == "ä")).map(\.id) == [2])
-    #expect(try store.count(Villager.where(\.name >= "a")) == 3)
+    #expect(try store.fetch(Villager.where { $0.name == "ä" }).map(\.id) == [2])
+    #expect(try store.count(Villager.where { $0.name >= "a" }) == 3)
     #expect(
       try store.fetch(
-        Villager.where(\.nick != nil).sorted(by: .descending(\.nick, collation: .german))
+        Villager.where { $0.nick != nil }.sorted(by: .descending(\.nick, collation: .german))
       ).map(\.id) == [2, 1, 0])
     #expect(
       try store.fetch(
-        Villager.where(\.nick == nil).sorted(by: .descending(\.nick, collation: .german))
+        Villager.where { $0.nick == nil }.sorted(by: .descending(\.nick, collation: .german))
       ).map(\.id) == [3])
   }
 

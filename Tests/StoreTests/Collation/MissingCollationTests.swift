@@ -103,7 +103,8 @@ import Testing
       return
     }
     #expect(
-      try PersistentStore(at: path, model: Self.model(4)).count(Migrant.where(\.name == "Oel")) == 2
+      try PersistentStore(at: path, model: Self.model(4)).count(Migrant.where { $0.name == "Oel" })
+        == 2
     )
   }
 

@@ -104,12 +104,12 @@ import Testing
       for id in 0..<3 { try transaction.insert(box(id)) }
       try transaction.save(Crate(box: box(1)))
     case 1:
-      try transaction.update(Thing.self, where: \.id < 10) { $0.box = Reference(2) }
-    case 2: try transaction.delete(Thing.self, where: \.weight > 30)
+      try transaction.update(Thing.where { $0.id < 10 }) { $0.box = Reference(2) }
+    case 2: try transaction.delete(Thing.where { $0.weight > 30 })
     case 3:
       // The crate becomes a chest, and a box the crate.
       try transaction.save(Crate(box: box(0)))
-      try transaction.update(Thing.self, where: \.crate == Reference(1)) {
+      try transaction.update(Thing.where { $0.crate == Reference(1) }) {
         $0.crate = Reference(0)
       }
       try transaction.save(Chest(box: box(1)))

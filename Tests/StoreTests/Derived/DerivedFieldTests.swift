@@ -58,8 +58,8 @@ import Testing
         )
       }
       #expect(try store.fetch(Writer.self, key: 2)?.novelCount == 0)
-      #expect(try store.fetch(Writer.self, where: \.novelCount == 1).map(\.id) == [1])
-      #expect(try store.fetch(Writer.self, where: \.folded == "ann").map(\.id) == [2])
+      #expect(try store.fetch(Writer.where { $0.novelCount == 1 }).map(\.id) == [1])
+      #expect(try store.fetch(Writer.where { $0.folded == "ann" }).map(\.id) == [2])
     }
   }
 
@@ -413,7 +413,7 @@ extension DerivedFieldTests {
       case .noPages: try transaction.save(Novel(1, of: 1, pages: nil, "1.1", weight: 0))
       case .replace: try transaction.save(Novel(3, of: 1, pages: 301, "3.3"))
       case .updateWhere:
-        try transaction.update(Novel.self, where: \.id < 3) { $0.pages = 7 }
+        try transaction.update(Novel.where { $0.id < 3 }) { $0.pages = 7 }
       case .deleteWriter: try transaction.delete(Writer.self, key: 1)
       case .deleteAll: try transaction.deleteAll(Novel.self)
       }

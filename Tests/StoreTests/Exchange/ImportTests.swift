@@ -302,11 +302,11 @@ private struct Refusal: Error {}
       let report = try run(&transaction, refusing: false)
       #expect(report.inserted == count / 2)
       #expect(report.updated == count / 4 && report.unchanged == count / 4)
-      #expect(try transaction.count(Plain.where(\.name == "new 3")) == count / 10)
+      #expect(try transaction.count(Plain.where { $0.name == "new 3" }) == count / 10)
       try transaction.save(Plain(id: count, code: "last", name: "old"))
     }
     #expect(try store.count(Plain.self) == count + 1)
-    #expect(try store.count(Plain.where(\.name == "old")) == count / 4 + 1)
+    #expect(try store.count(Plain.where { $0.name == "old" }) == count / 4 + 1)
     #expect(try store.snapshot().check().isEmpty)
   }
 
@@ -329,7 +329,7 @@ private struct Refusal: Error {}
       }
       #expect(report.inserted == 1_000 && report.updated == 1_000)
     }
-    #expect(try store.count(Plain.where(\.name == "new")) == 2_000)
+    #expect(try store.count(Plain.where { $0.name == "new" }) == 2_000)
     #expect(try store.snapshot().check().isEmpty)
     try store.close()
   }

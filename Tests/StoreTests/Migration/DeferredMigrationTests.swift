@@ -118,11 +118,11 @@ private enum Postponed {
     let all = (0..<Self.count).map(Postponed.second)
     #expect(try store.fetch(Postponed.Item2.self) == all)
     #expect(try store.fetch(Postponed.Item2.self, key: 5) == Postponed.second(5))
-    #expect(try store.count(Postponed.Item2.self, where: \.count == 7) == Self.count)
+    #expect(try store.count(Postponed.Item2.where { $0.count == 7 }) == Self.count)
     #expect(
-      try store.fetch(Postponed.Item2.self, where: \.paint == "c5")
+      try store.fetch(Postponed.Item2.where { $0.paint == "c5" })
         == all.filter { $0.paint == "c5" })
-    let bySize = Query<Postponed.Item2>(where: \.size == 3)
+    let bySize = Postponed.Item2.where { $0.size == 3 }
     #expect(try store.fetch(bySize) == all.filter { $0.size == 3 })
     #expect(try !"\(store.explain(bySize))".contains("index size,"))
     #expect(try store.snapshot().check() == [])
@@ -165,7 +165,7 @@ private enum Postponed {
     #expect(rounds > 4)
     #expect(try store.fetch(Postponed.Item2.self) == all)
     #expect(
-      try store.fetch(Postponed.Item2.self, where: \.size == -7) == all.filter { $0.size == -7 })
+      try store.fetch(Postponed.Item2.where { $0.size == -7 }) == all.filter { $0.size == -7 })
     #expect(try store.snapshot().check() == [])
     #expect(try store.finishMigration(budget: .time(.seconds(1))) == false)
     try store.close()
@@ -211,7 +211,7 @@ private enum Postponed {
     let all = (0..<Self.count).map(Postponed.second)
     #expect(try store.fetch(Postponed.Item2.self) == all)
     #expect(
-      try store.fetch(Postponed.Item2.self, where: \.size == 3) == all.filter { $0.size == 3 })
+      try store.fetch(Postponed.Item2.where { $0.size == 3 }) == all.filter { $0.size == 3 })
     #expect(try store.pendingMigration?.recordCount == Self.count)
     #expect(storeError { try store.finishMigration() } == .readOnly(path: store.path))
     #expect(
@@ -289,7 +289,7 @@ private enum Postponed {
     }
     #expect(try store.fetch(Postponed.Item2.self) == all)
     try store.write { transaction in
-      _ = try transaction.update(Postponed.Item2.self, where: \.size < 0) { $0.count = 1 }
+      _ = try transaction.update(Postponed.Item2.where { $0.size < 0 }) { $0.count = 1 }
     }
     for place in all.indices where all[place].size < 0 { all[place].count = 1 }
     #expect(try store.fetch(Postponed.Item2.self) == all)

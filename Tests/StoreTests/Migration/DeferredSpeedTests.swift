@@ -94,7 +94,7 @@ import Testing
     init(_ store: PersistentStore) throws {
       let snapshot = try store.snapshot()
       condition = try DeferredSpeedTests.best {
-        let found = try snapshot.count(Two.self, where: \.age == 200)
+        let found = try snapshot.count(Two.where { $0.age == 200 })
         #expect(found == 0)
       }
       scan = try DeferredSpeedTests.best {

@@ -48,13 +48,13 @@ private enum Renaming {
 
   /// Queries of version 1, and which boxes they find in every version.
   private static let queries: [(query: Query<Old>, ids: [Int])] = [
-    (Old.where(\.title == "b"), [2]),
-    (Old.where(\.width > 1), [2, 3]),
-    (Old.where(\.height > 1), [1, 2]),
+    (Old.where { $0.title == "b" }, [2]),
+    (Old.where { $0.width > 1 }, [2, 3]),
+    (Old.where { $0.height > 1 }, [1, 2]),
     (Old.where { $0.width + $0.height * 2 == 5 && $0.title != "x" }, [3]),
-    (Query(sortedBy: .descending(\.width), limit: 2), [3, 2]),
-    (Query(sortedBy: .ascending(\.height), .ascending(\.title)), [3, 2, 1]),
-    (Old.where(\.id < 3), [1, 2]),
+    (Query().sorted(by: .descending(\.width)).limit(2), [3, 2]),
+    (Query().sorted(by: .ascending(\.height), .ascending(\.title)), [3, 2, 1]),
+    (Old.where { $0.id < 3 }, [1, 2]),
     (Query(), [1, 2, 3]),
   ]
 
@@ -113,7 +113,7 @@ private enum Renaming {
     try make()
     let step = MigrationStep(to: 2) {
       RunAfter(New.self) { transaction in
-        try transaction.setQuery(New.where(\.width == 3), named: "q0")
+        try transaction.setQuery(New.where { $0.width == 3 }, named: "q0")
       }
     }
     let store = try open(2, [step])

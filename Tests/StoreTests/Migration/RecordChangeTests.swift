@@ -117,7 +117,7 @@ private enum Library {
       try store.fetch(Library.CodedLoan.self)
         == (0..<Self.count).map { Library.CodedLoan(code: "c\($0 * 7919 % 10_007)", id: $0) }
         .sorted { $0.code < $1.code })
-    #expect(try store.fetch(Library.CodedLoan.self, where: \.id == 17).count == 1)
+    #expect(try store.fetch(Library.CodedLoan.where { $0.id == 17 }).count == 1)
     #expect(try store.count(Library.Reader.self) == 0)
     try store.insert(Library.Reader(name: "r"))
     #expect(storeError { try store.count(Library.Draft.self) } != nil)
@@ -137,7 +137,7 @@ private enum Library {
         == unknown.map(\.isbn).sorted())
     #expect(aside.allSatisfy { $0.value == "unknown" && $0.field == "year" && $0.version == 1 })
     #expect(aside.allSatisfy { $0.record.name == "Book" })
-    #expect(try store.fetch(Library.Volume.self, where: \.year == nil).count == unknown.count)
+    #expect(try store.fetch(Library.Volume.where { $0.year == nil }).count == unknown.count)
     try store.close()
   }
 

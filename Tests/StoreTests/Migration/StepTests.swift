@@ -335,7 +335,7 @@ private enum Shop {
       MigrationStep(to: 2) {
         RunBefore(V1.Item.self) { transaction in
           // By an index, which is the migration's own too.
-          for item in try transaction.fetch(V1.Item.self, where: \.name == "n5") {
+          for item in try transaction.fetch(V1.Item.where { $0.name == "n5" }) {
             try transaction.delete(item)
           }
           _ = try transaction.delete(record: "Item", key: 6)
@@ -360,7 +360,7 @@ private enum Shop {
     #expect(
       try store.fetch(V2.Place.self) == [V2.Place(street: "all", count: Self.count - 2)])
     #expect(try store.metadata(Int.self, for: "deleted") == 6)
-    #expect(try store.fetch(V2.Item.self, where: \.price == 70).map(\.title) == ["n10"])
+    #expect(try store.fetch(V2.Item.where { $0.price == 70 }).map(\.title) == ["n10"])
     #expect(try store.snapshot().check() == [])
     try store.close()
   }

@@ -22,7 +22,7 @@ import Testing
       Account(id: $0, name: "N\($0)", city: "\($0)", balance: Double($0), isActive: $0 < 3)
     }
     try await store.write { try $0.save(contentsOf: accounts) }
-    let query = Query<Account>(where: \.isActive == true, sortedBy: .descending(\.balance))
+    let query = Account.where { $0.isActive == true }.sorted(by: .descending(\.balance))
     let told = Told(by: try store.results(of: query))
     let first = try #require(try await told.next())
     #expect(first.records.map(\.id) == [2, 1, 0] && first.authors.isEmpty)
@@ -59,7 +59,7 @@ import Testing
   /// What becomes of a record for who sees those that meet a condition.
   @Test func `every transition of a record is told as what it is`() async throws {
     let store = try PersistentStore(inMemory: .samples)
-    let told = Told(by: try store.changes(of: Account.self, where: \.isActive == true))
+    let told = Told(by: try store.changes(of: Account.where { $0.isActive == true }))
     // Not there, there and not matching, there and matching; and another version of each.
     let states: [Account?] = [
       nil, Account(id: 1, name: "a", isActive: false), Account(id: 1, name: "b", isActive: false),

@@ -144,11 +144,11 @@ extension Workshop {
       sortedBy: [FieldOrder(field: "shelf.name", collation: .german), FieldOrder(field: "id")])
     #expect(byShelf.map { $0["id"] } == [3, 1, 2, 4])
     // Conditions: on indexes, derived fields, through the inverse of a kind's reference.
-    #expect(try store.fetch(Good.self, where: \.code == "c2").map(\.id) == [2])
-    #expect(try store.fetch(Good.self, where: \.size > 2).map(\.id) == [3, 4])
-    #expect(try store.fetch(Shelf.self, where: \.goodCount == 3).map(\.id) == [1])
-    #expect(try store.fetch(Shelf.self, where: \.folded == "ahorn").map(\.id) == [2])
-    let benches = try store.fetch(Shelf.where(Shelf.tools.any(\.weight > 15)))
+    #expect(try store.fetch(Good.where { $0.code == "c2" }).map(\.id) == [2])
+    #expect(try store.fetch(Good.where { $0.size > 2 }).map(\.id) == [3, 4])
+    #expect(try store.fetch(Shelf.where { $0.goodCount == 3 }).map(\.id) == [1])
+    #expect(try store.fetch(Shelf.where { $0.folded == "ahorn" }).map(\.id) == [2])
+    let benches = try store.fetch(Shelf.where { $0.tools.any { $0.weight > 15 } })
     #expect(benches.map(\.id) == [2])
     #expect(try store.faults() == [])
   }
@@ -174,14 +174,14 @@ extension Workshop {
       return tool
     }
     #expect(report.updated == 1 && report.inserted == 2)
-    #expect(try store.fetch(Tool.self, where: \.weight == 11).map(\.photo) == [content(4)])
+    #expect(try store.fetch(Tool.where { $0.weight == 11 }).map(\.photo) == [content(4)])
     #expect(try counts() == [4, 2])
     // Conditions, also with a policy, and a deletion that cascades and cuts.
-    try store.update(Good.where(\.size == 2), onConflict: .replaceOther) { good in
+    try store.update(Good.where { $0.size == 2 }, onConflict: .replaceOther) { good in
       good.label = "Übel"
       good.code = "c8"
     }
-    try store.delete(Good.where(\.code == "c4"))
+    try store.delete(Good.where { $0.code == "c4" })
     try store.delete(Shelf.self, key: 2)
     #expect(try store.fetch(Good.self).map(\.id) == [2, 10])
     let labels = try store.fetch(Good.sorted(by: .ascending(\.label, collation: .german)))

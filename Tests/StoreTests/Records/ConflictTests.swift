@@ -105,7 +105,7 @@ import Testing
           #expect(error == nil && !isRefused)
         }
         #expect(
-          try store.fetch(Member.self, where: \.email == "a") == expected.filter { $0.email == "a" }
+          try store.fetch(Member.where { $0.email == "a" }) == expected.filter { $0.email == "a" }
         )
       }
     }

@@ -30,7 +30,7 @@ import Testing
           try transaction.update(below)
         },
         beforeDelete: { branch, transaction in
-          try transaction.delete(Branch.self, where: \.parent == branch.id)
+          try transaction.delete(Branch.where { $0.parent == branch.id })
           if branch.label.hasPrefix("oak") { throw Refusal() }
         })
     }

@@ -41,7 +41,7 @@ private struct Folder: Record, Equatable {
       },
       beforeDelete: { folder, transaction in
         try transaction.save(Line(text: "delete \(folder.id)"))
-        try transaction.delete(Folder.self, where: \.parent == folder.id)
+        try transaction.delete(Folder.where { $0.parent == folder.id })
         if folder.name == "kept" { throw Refusal() }
         if folder.name == "returning" {
           try transaction.insert(Folder(id: folder.id + 100, parent: nil, name: "new"))
@@ -109,7 +109,7 @@ struct HookTransactionTests {
     try withFolders { store in
       try fill(store)
       let count = try store.write { transaction in
-        try transaction.delete(Folder.self, where: \.name == "folder 2")
+        try transaction.delete(Folder.where { $0.name == "folder 2" })
       }
       #expect(count == 1)
       #expect(try store.fetch(Folder.self).map(\.id) == [1, 3])

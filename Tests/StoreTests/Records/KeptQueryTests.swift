@@ -68,13 +68,13 @@ private struct OtherNames: Record {
 
   @Test func `a kept query asks the same fields whatever their properties are called`() throws {
     let queries: [(Query<Old>, [Int])] = [
-      (Query(where: \.age > 2), [2, 3]), (Query(where: \.size > 2), [1, 2]),
-      (Query(sortedBy: .descending(\.age), limit: 2), [3, 2]),
+      (Query().where { $0.age > 2 }, [2, 3]), (Query().where { $0.size > 2 }, [1, 2]),
+      (Query().sorted(by: .descending(\.age)).limit(2), [3, 2]),
       (
         Old.where { $0.age + $0.size == 10 && $0.age != 5 }.sorted(by: .ascending(\.size)),
         [3, 1]
       ),
-      (Query(sortedBy: .ascending(\.age), offset: 1, after: [1]), [3]),
+      (Query().sorted(by: .ascending(\.age)).offset(1).after(1), [3]),
     ]
     for (query, expected) in queries {
       #expect(try ids(query, as: Old.self) { $0.id } == expected)
@@ -85,8 +85,8 @@ private struct OtherNames: Record {
 
   @Test func `a query that was kept with the names of properties is read as before`() throws {
     try withStore { store in
-      let query = Query<Account>(
-        where: \.city == "Ulm", sortedBy: .descending(\.balance), limit: 4, after: [3])
+      let query = Account.where { $0.city == "Ulm" }.sorted(by: .descending(\.balance)).limit(4)
+        .after(3)
       try store.write { transaction in
         try transaction.setMetadata(
           query, for: transaction.entities.name(ofQuery: "old", Account.self))
@@ -102,8 +102,8 @@ private struct OtherNames: Record {
     try withStore { store in
       let queries: [Query<Account>] = [
         Query(),
-        Query(where: \.city == "Ulm", sortedBy: .descending(\.balance), limit: 4, offset: 1),
-        Query(where: \.city == "Ulm" && \.balance > 3),
+        Query().where { $0.city == "Ulm" }.sorted(by: .descending(\.balance)).limit(4).offset(1),
+        Query().where { $0.city == "Ulm" && $0.balance > 3 },
         Account.where { !$0.city.hasPrefix("U") && $0.balance * 2 < 9 },
       ]
       for query in queries {

@@ -63,7 +63,7 @@ extension UUID: KeyTyped { fileprivate static var keyFieldType: FieldType { .uui
         let cursor = try store.cursor(Keyed<Key>.self)
         try cursor.seek(to: literal)
         #expect(try cursor.next()?.id == key)
-        #expect(try store.fetch(Query<Keyed<Key>>(after: [literal.fieldValue])).isEmpty)
+        #expect(try store.fetch(Query<Keyed<Key>>().after(literal.fieldValue)).isEmpty)
       }
       for literal in others {
         guard case .invalidQuery = storeError({ try store.fetch(Keyed<Key>.self, key: literal) })

@@ -85,16 +85,16 @@ import Testing
         speed: 300, driver: Reference(2),
         car: Car(seats: 2, seller: Reference(3), vehicle: Vehicle(id: 2, name: "B", weight: 50))))
     func owners(_ query: Query<Owner>) throws -> [Int] { try store.fetch(query).map(\.id) }
-    #expect(try owners(Owner.where(Owner.sold.any(\.seats > 2))) == [1])
-    #expect(try owners(Owner.where(Owner.sold.any(\.seats < 3))) == [3])
-    #expect(try owners(Owner.where(Owner.sold.any(\.vehicle.weight > 60))) == [1])
-    #expect(try owners(Owner.where(Owner.sold.none(\.seats > 2))) == [2, 3])
-    #expect(try owners(Owner.where(Owner.sold.all(\.seats > 2))) == [1, 2])
-    #expect(try owners(Owner.where(Owner.sold.count(where: \.seats == 5) == 1)) == [1])
-    #expect(try owners(Owner.where(Owner.sold.sum(\.seats) > 4)) == [1])
-    #expect(try owners(Owner.where(Owner.driven.any(\.speed > 200))) == [2])
-    #expect(try owners(Owner.where(Owner.driven.any(\.car.seats == 2))) == [2])
-    #expect(try owners(Owner.where(Owner.driven.any(\.car.vehicle.weight == 50))) == [2])
+    #expect(try owners(Owner.where { $0.sold.any { $0.seats > 2 } }) == [1])
+    #expect(try owners(Owner.where { $0.sold.any { $0.seats < 3 } }) == [3])
+    #expect(try owners(Owner.where { $0.sold.any { $0.vehicle.weight > 60 } }) == [1])
+    #expect(try owners(Owner.where { $0.sold.none { $0.seats > 2 } }) == [2, 3])
+    #expect(try owners(Owner.where { $0.sold.all { $0.seats > 2 } }) == [1, 2])
+    #expect(try owners(Owner.where { $0.sold.count { $0.seats == 5 } == 1 }) == [1])
+    #expect(try owners(Owner.where { $0.sold.sum(\.seats) > 4 }) == [1])
+    #expect(try owners(Owner.where { $0.driven.any { $0.speed > 200 } }) == [2])
+    #expect(try owners(Owner.where { $0.driven.any { $0.car.seats == 2 } }) == [2])
+    #expect(try owners(Owner.where { $0.driven.any { $0.car.vehicle.weight == 50 } }) == [2])
     for text in [
       "sold.any(seats > 2)", "sold.any(Car.seats > 2)", "sold.any(weight > 60)",
       "sold.any(vehicle.weight > 60)",
@@ -103,7 +103,7 @@ import Testing
       #expect(try owners(Owner.where(condition)) == [1], "\(text)")
     }
     // A query that is kept finds the same.
-    let query = Owner.where(Owner.sold.any(\.seats > 2))
+    let query = Owner.where { $0.sold.any { $0.seats > 2 } }
     try store.write { try $0.setQuery(query, named: "large") }
     #expect(try store.query(Owner.self, named: "large").map(owners) == [1])
   }

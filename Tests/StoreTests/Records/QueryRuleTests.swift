@@ -38,7 +38,7 @@ import Testing
 
   @Test func `a negative limit or offset is an error of every verb`() throws {
     let store = try store()
-    for query in [Query<Sample>().limit(-1), Query<Sample>().offset(-1), Query(limit: .min)] {
+    for query in [Query<Sample>().limit(-1), Query<Sample>().offset(-1), Query().limit(.min)] {
       #expect(throws: StoreError.self) { try store.fetch(query) }
       #expect(throws: StoreError.self) { try store.first(query) }
       #expect(throws: StoreError.self) { try store.count(query) }
@@ -64,7 +64,7 @@ import Testing
     #expect(try store.min(\.day, of: Query<Sample>())?.timeIntervalSinceReferenceDate == 0)
     #expect(try store.max(\.price, of: Query<Sample>()) == 4)
     #expect(try store.min(\.price, of: Query<Sample>()) == 0)
-    #expect(try store.max(\.value, of: Sample.where(\.id < 2)) == nil)
+    #expect(try store.max(\.value, of: Sample.where { $0.id < 2 }) == nil)
     #expect(try store.max(\.value, of: Query<Sample>().limit(3)) == 2)
     let groups = try store.fetch(
       Query<Sample>().grouped(by: \.name)
@@ -110,7 +110,8 @@ import Testing
     try store.save(Measure(id: 1, value: -0.0, place: -0.0))
     try store.save(Measure(id: 2, value: 0, place: 0))
     for condition: Condition<Measure> in [
-      \.value == 0, \.value <= -0.0, \.place == -0.0, \.place == 0, \.place <= -0.0, \.place >= 0,
+      Condition { $0.value == 0 }, Condition { $0.value <= -0.0 }, Condition { $0.place == -0.0 },
+      Condition { $0.place == 0 }, Condition { $0.place <= -0.0 }, Condition { $0.place >= 0 },
     ] {
       #expect(try store.count(Measure.where(condition)) == 2, "\(condition)")
     }

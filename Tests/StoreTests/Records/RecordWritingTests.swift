@@ -39,16 +39,16 @@ struct RecordWritingTests {
   @Test func `a store updates and deletes by condition and key, all or none`() throws {
     try withStore { store in
       try store.write { try $0.save(contentsOf: Account.some(6)) }
-      #expect(try store.update(Account.self, where: \.id < 4) { $0.balance = 9 } == 4)
-      #expect(try store.update(Account.self, where: \.balance == 9) { $0.city = "Jena" } == 4)
-      #expect(try store.count(Account.self, where: \.city == "Jena") == 4)
+      #expect(try store.update(Account.where { $0.id < 4 }) { $0.balance = 9 } == 4)
+      #expect(try store.update(Account.where { $0.balance == 9 }) { $0.city = "Jena" } == 4)
+      #expect(try store.count(Account.where { $0.city == "Jena" }) == 4)
       // The second has the unique address of the first.
       #expect(throws: StoreError.self) {
-        try store.update(Account.self, where: \.id >= 4) { $0.email = "x@example.org" }
+        try store.update(Account.where { $0.id >= 4 }) { $0.email = "x@example.org" }
       }
-      #expect(try store.count(Account.self, where: \.email == "x@example.org") == 0)
+      #expect(try store.count(Account.where { $0.email == "x@example.org" }) == 0)
       #expect(
-        try store.delete(Account.self, where: \.balance == 9, durability: .relaxed) == 4)
+        try store.delete(Account.where { $0.balance == 9 }, durability: .relaxed) == 4)
       #expect(try store.delete(Account.self, key: 4))
       #expect(try !store.delete(Account.self, key: 4))
       #expect(try store.fetch(Account.self).map(\.id) == [5])

@@ -58,14 +58,14 @@ private enum Levels {
       record: "Weird", key: "2", field: "level", reason: "7 is no case of Level")
     #expect(storeError { try store.fetch(Known.self) } == error)
     #expect(storeError { try store.fetch(Known.self, key: 2) } == error)
-    #expect(storeError { try store.fetch(Known.self, where: \.name != "") } == error)
+    #expect(storeError { try store.fetch(Known.where { $0.name != "" }) } == error)
     #expect(storeError { try store.select(\.level, from: Query<Known>()) } == error)
     #expect(storeError { try store.select(\.name, \.level, \.id, from: Query<Known>()) } == error)
     // What is not asked for is not read.
     #expect(try store.select(\.id, \.name, from: Query<Known>()).map(\.0) == [0, 1, 2, 3])
     #expect(
       storeError {
-        try store.write { try $0.update(Known.self, where: \.id == 2) { $0.name = "" } }
+        try store.write { try $0.update(Known.where { $0.id == 2 }) { $0.name = "" } }
       } == error)
     #expect("\(error)".hasPrefix("The Weird with the key 2 cannot be read: level: 7 is no case of"))
     let readable = try store.fetchReadable(Known.self)

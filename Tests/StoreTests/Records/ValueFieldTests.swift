@@ -100,10 +100,10 @@ struct ValueFieldTests {
       let holders = [Holder(id: 1, text: "", data: Data(), list: []), Holder(id: 2)]
       for holder in holders { try store.save(holder) }
       #expect(try store.fetch(Holder.self) == holders)
-      #expect(try store.fetch(Holder.where(\.text == "")).map(\.id) == [1])
-      #expect(try store.fetch(Holder.where(\.text == nil)).map(\.id) == [2])
-      #expect(try store.fetch(Holder.where(\.data == nil)).map(\.id) == [2])
-      #expect(try store.fetch(Holder.where(\.list == nil)).map(\.id) == [2])
+      #expect(try store.fetch(Holder.where { $0.text == "" }).map(\.id) == [1])
+      #expect(try store.fetch(Holder.where { $0.text == nil }).map(\.id) == [2])
+      #expect(try store.fetch(Holder.where { $0.data == nil }).map(\.id) == [2])
+      #expect(try store.fetch(Holder.where { $0.list == nil }).map(\.id) == [2])
     }
   }
 

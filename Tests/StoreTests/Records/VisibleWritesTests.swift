@@ -51,7 +51,7 @@ import Testing
   private static func expectSeen(_ note: Note, in store: PersistentStore) async throws {
     let fetched = try store.fetch(Note.self, key: note.key)
     #expect(fetched == note)
-    #expect(try await store.fetch(Note.self, where: \.text == note.text).contains(note))
+    #expect(try await store.fetch(Note.where { $0.text == note.text }).contains(note))
     #expect(try store.snapshot().fetch(Note.self, key: note.key) == note)
     #expect(try await store.read { try $0.fetch(Note.self, key: note.key) } == note)
   }

@@ -68,7 +68,7 @@ import Testing
     try store.save(Photo(100, image: 40_000))
     #expect(try store.fetch(Photo.self, key: 100) == Photo(100, image: 40_000))
     for photo in photos { try store.save(photo) }
-    #expect(try store.fetch(Photo.self, where: \.id < 100) == photos)
+    #expect(try store.fetch(Photo.where { $0.id < 100 }) == photos)
     #expect(try store.faults() == [])
     try store.close()
   }

@@ -270,7 +270,7 @@ extension SalvageWorld {
     // It is a store like any other.
     try store.save(Clerk(id: 1_000_000, name: "new"))
     try store.save(Sale(id: 1_000_000, clerk: Reference(1_000_000), text: "new"))
-    #expect(try store.fetch(Sale.self, where: \.text == "new").count == 1)
+    #expect(try store.fetch(Sale.where { $0.text == "new" }).count == 1)
     return report
   }
 

@@ -32,8 +32,8 @@ import Testing
       for index in 0..<300 { try transaction.save(Bill(index)) }
     }
     try change { transaction in
-      try transaction.delete(QueueTicket.self, where: \.id > 550)
-      try transaction.delete(Bill.self, where: \.id >= 280)
+      try transaction.delete(QueueTicket.where { $0.id > 550 })
+      try transaction.delete(Bill.where { $0.id >= 280 })
     }
   }
 

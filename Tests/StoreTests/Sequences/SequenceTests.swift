@@ -145,7 +145,7 @@ import Testing
         #expect(try transaction.insertAndFetch(QueueTicket("c")).id == 3)
         // The other record is deleted, and this one has a number of its own.
         try transaction.save(QueueTicket("a"), onConflict: .replaceOther)
-        #expect(try transaction.fetch(QueueTicket.self, where: \.title == "a").map(\.id) == [4])
+        #expect(try transaction.fetch(QueueTicket.where { $0.title == "a" }).map(\.id) == [4])
       }
       #expect(try store.insertAndFetch(QueueTicket("d")).id == 5)
     }

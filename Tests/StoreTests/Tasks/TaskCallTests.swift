@@ -32,12 +32,12 @@ private struct TaskCall: Sendable {
       }
     },
     TaskCall("update, of a query") { store in
-      _ = try await store.update(Photo.where(\.id < 100)) { $0.name += "+" }
+      _ = try await store.update(Photo.where { $0.id < 100 }) { $0.name += "+" }
     },
     TaskCall("delete") { store in _ = try await store.delete(Photo(3, image: 0)) },
     TaskCall("delete, of a key") { store in _ = try await store.delete(Photo.self, key: 4) },
     TaskCall("delete, of a query") { store in
-      _ = try await store.delete(Photo.where(\.id > 500))
+      _ = try await store.delete(Photo.where { $0.id > 500 })
     },
     TaskCall("importRecords") { store in
       _ = try await store.importRecords(Photo.self, from: 600..<700, id: { $0 }) { id, _ in
@@ -61,15 +61,15 @@ private struct TaskCall: Sendable {
   ]
 
   private static let reading = [
-    TaskCall("fetch") { store in _ = try await store.fetch(Photo.where(\.id < 300)) },
-    TaskCall("first") { store in _ = try await store.first(Photo.where(\.name == "photo 9")) },
-    TaskCall("count") { store in _ = try await store.count(Photo.where(\.name != "x")) },
+    TaskCall("fetch") { store in _ = try await store.fetch(Photo.where { $0.id < 300 }) },
+    TaskCall("first") { store in _ = try await store.first(Photo.where { $0.name == "photo 9" }) },
+    TaskCall("count") { store in _ = try await store.count(Photo.where { $0.name != "x" }) },
     TaskCall("read") { store in
       _ = try await store.read { snapshot in try snapshot.fetch(Photo.self).count }
     },
     TaskCall("records") { store in for try await _ in store.records(Query<Photo>()) {} },
     TaskCall("chunks, and the content") { store in
-      let photo = try #require(try await store.first(Photo.where(\.id == 700)))
+      let photo = try #require(try await store.first(Photo.where { $0.id == 700 }))
       for try await _ in photo.image.chunks {}
       #expect(try await photo.image.data().count == 700_000)
     },
@@ -217,7 +217,7 @@ struct TaskCallTests {
     let task = Task {
       try await store.read { snapshot -> Int in
         begins.withLock { $0 = true }
-        while true { _ = try snapshot.fetch(Note.where(\.text == "none")) }
+        while true { _ = try snapshot.fetch(Note.where { $0.text == "none" }) }
       }
     }
     while !begins.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }

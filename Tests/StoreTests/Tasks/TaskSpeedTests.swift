@@ -75,7 +75,7 @@ import Testing
       for _ in 0..<4 {
         group.addTask {
           while ContinuousClock.now < end {
-            _ = try await store.count(Account.where(\.balance > 3))
+            _ = try await store.count(Account.where { $0.balance > 3 })
           }
           return .zero
         }

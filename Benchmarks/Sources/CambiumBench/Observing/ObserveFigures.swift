@@ -49,7 +49,7 @@ extension ObserveFigures {
     var (idle, busy): ([Double], [Double]) = ([], [])
     for round in 0..<roundCount {
       let none = try nanoseconds(of: all, round)
-      let observed = try store.changes(of: Item.self, where: \.isDone == true)
+      let observed = try store.changes(of: Item.where { $0.isDone == true })
       idle.append(try nanoseconds(of: all, round) - none)
       let (first, told) = AsyncStream.makeStream(of: Void.self)
       let task = Task {

@@ -28,30 +28,30 @@ final class CambiumQueryEngine: QueryEngine {
     switch workload {
     case .equality:
       let name = Person.name(number % count)
-      return answer(try store.fetch(Person.self, where: \.name == name))
+      return answer(try store.fetch(Person.where { $0.name == name }))
     case .range:
       let low = Double(number % (count * 9))
       return answer(
-        try store.fetch(Person.self, where: \.joined >= low && \.joined < low + 1_000))
+        try store.fetch(Person.where { $0.joined >= low && $0.joined < low + 1_000 }))
     case .prefix:
       let start = String(Person.name(number % count).dropLast(2))
       return answer(try store.fetch(Person.where { $0.name.hasPrefix(start) }))
     case .compound:
       let (city, low) = (Person.city(number % 100), Double(number % 9_000))
       return answer(
-        try store.fetch(
-          Person.self, where: \.city == city && \.score >= low && \.score < low + 100))
+        try store.fetch(Person.where { $0.city == city && $0.score >= low && $0.score < low + 100 })
+      )
     case .orderedTop:
       let high = Double(number % (count * 9) + count)
       return answer(
         try store.fetch(
-          Person.where(\.joined < high).sorted(by: .descending(\.joined)).limit(20)))
+          Person.where { $0.joined < high }.sorted(by: .descending(\.joined)).limit(20)))
     case .sortedTop:
       return answer(try store.fetch(Person.sorted(by: .descending(\.weight)).limit(20)))
     case .count:
       let low = Double(number % (count * 5))
       let found = try store.count(
-        Person.self, where: \.joined >= low && \.joined < low + Double(count * 3))
+        Person.where { $0.joined >= low && $0.joined < low + Double(count * 3) })
       return QueryAnswer(count: found)
     case .page:
       return answer(
@@ -60,7 +60,7 @@ final class CambiumQueryEngine: QueryEngine {
             .offset(count / 5 + number % 1_000)))
     case .scan:
       let level = number % 100
-      return answer(try store.fetch(Person.self, where: \.level == level))
+      return answer(try store.fetch(Person.where { $0.level == level }))
     case .sum: return QueryAnswer(count: 1, sum: try store.sum(\Person.weight))
     case .group:
       let groups = try store.fetch(Query<Person>().grouped(by: \.city).computing(.sum(\.weight)))

@@ -107,12 +107,12 @@ final class CambiumRelateEngine: RelateEngine {
   }
 
   func countReviews(of critic: Int) throws -> Int {
-    try store.count(Review.where(\.critic == critic))
+    try store.count(Review.where { $0.critic == critic })
   }
 
   func page(from id: Int) throws -> LibrarySum {
     var sum = LibrarySum()
-    let page = Book.where(\.id >= id).limit(50)
+    let page = Book.where { $0.id >= id }.limit(50)
     for (book, author) in try store.fetch(page, including: .one(\.author, of: Author.self)) {
       sum.add(book)
       if let author { sum.add(author) }
@@ -122,7 +122,7 @@ final class CambiumRelateEngine: RelateEngine {
 
   func books(of authors: Range<Int>, latest count: Int?) throws -> LibrarySum {
     var sum = LibrarySum()
-    let query = Author.where(\.id >= authors.lowerBound && \.id < authors.upperBound)
+    let query = Author.where { $0.id >= authors.lowerBound && $0.id < authors.upperBound }
     let found =
       if let count {
         try store.fetch(
@@ -146,7 +146,7 @@ final class CambiumRelateEngine: RelateEngine {
 
   func authors(ofBooksAbove price: Int, count: Int) throws -> LibrarySum {
     var sum = LibrarySum()
-    let query = Author.where(Author.books.count(where: \.price > price) >= count)
+    let query = Author.where { $0.books.count { $0.price > price } >= count }
     for author in try store.fetch(query) { sum.add(author) }
     return sum
   }
@@ -164,7 +164,7 @@ final class CambiumRelateEngine: RelateEngine {
   func countLeft(_ kind: RelateKind) throws -> Int {
     switch kind {
     case .authors: try store.count(Book.self)
-    case .critics: try store.count(Review.where(\.critic == nil))
+    case .critics: try store.count(Review.where { $0.critic == nil })
     case .stations: try store.count(Station.self)
     }
   }

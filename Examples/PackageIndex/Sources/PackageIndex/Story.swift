@@ -63,7 +63,7 @@ extension Story {
     let store = try PersistentStore(at: path, model: Model.today)
     defer { try? store.close() }
     heading("The five largest packages in section \"editors\"")
-    let query = Package.where(\.section == "editors").sorted(by: .descending(\.installedSize))
+    let query = Package.where { $0.section == "editors" }.sorted(by: .descending(\.installedSize))
       .limit(5)
     var editors: [Package] = []
     let elapsed = try clock.measure { editors = try store.fetch(query) }

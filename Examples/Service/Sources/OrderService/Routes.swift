@@ -73,6 +73,6 @@ extension Routes {
 
   private func orders(_ request: Request) async throws -> [Order] {
     let name = try request.uri.queryParameters.require("customer")
-    return try await store.fetch(Query<Order>(where: \.customer == name, limit: 100))
+    return try await store.fetch(Order.where { $0.customer == name }.limit(100))
   }
 }

@@ -2,7 +2,7 @@ extension Condition {
   /// Returns the condition that a record is of a kind, or of a kind of that.
   ///
   /// ```swift
-  /// try store.count(Trip.self, where: .is(BusinessTrip.self) && \.start > now)
+  /// try store.count(Trip.where { .is(BusinessTrip.self) && $0.start > now })
   /// ```
   ///
   /// - Parameter kind: A type with the subject as its parent, or its parent's parent. The subject itself stands for all

@@ -112,7 +112,7 @@ extension PersistentStore {
   /// initial results; each later one has newer results and the difference to those before.
   ///
   /// ```swift
-  /// for try await results in try store.results(of: TodoItem.where(\.isDone == false)) {
+  /// for try await results in try store.results(of: TodoItem.where { $0.isDone == false }) {
   ///   show(results.records, results.difference)
   /// }
   /// ```

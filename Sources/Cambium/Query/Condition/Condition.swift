@@ -1,12 +1,9 @@
 /// A condition on the records of a type.
 ///
 /// ```swift
-/// try store.fetch(Person.self, where: \.age >= 18 && \.city != "Ulm")
 /// try store.fetch(Person.where { $0.age >= 18 && $0.name.hasPrefix("A") })
+/// let adult = Condition<Person> { $0.age >= 18 }
 /// ```
-///
-/// Key paths have the operators `== != < <= > >=` and `~=`; the fields that a closure is given have texts, lists, parts and
-/// computations, too.
 ///
 /// It is a value: creating one needs no store and never fails. It is checked against the description of the record
 /// before a record is read. ``FieldCondition`` documents the meaning of null, order and strings. Two conditions are equal
@@ -24,8 +21,7 @@ public struct Condition<Subject: Record>: Hashable, Sendable {
     self.init(PropertyCondition(term))
   }
 
-  /// Creates the condition that a closure makes of the record's fields. With more than three terms, prefer it to operators
-  /// on key paths: the compiler's errors are more exact.
+  /// Creates the condition that a closure makes of the record's fields.
   @inlinable
   public init(_ condition: (Fields<Subject>) -> Condition<Subject>) {
     self = condition(Fields())
@@ -192,7 +188,7 @@ public func >= <Subject: Record, Value: OrderedFieldValue>(
   Condition(path, .greaterOrEqual, value.fieldValue)
 }
 
-/// Returns the condition that a property lies in a range: `18...30 ~= \.age`.
+/// Returns the condition that a property lies in a range: `{ $0.age.isIn(18...30) }`.
 @inlinable
 public func ~= <Subject: Record, Value: OrderedFieldValue & Comparable>(
   range: ClosedRange<Value>, path: KeyPath<Subject, Value>
@@ -207,7 +203,7 @@ public func ~= <Subject: Record, Value: OrderedFieldValue & Comparable>(
   path >= range.lowerBound && path < range.upperBound
 }
 
-/// Returns the condition that a property has one of the values: `[1, 2] ~= \.age`.
+/// Returns the condition that a property has one of the values: `{ $0.age.isIn([1, 2]) }`.
 @inlinable
 public func ~= <Subject: Record, Value: FieldValueConvertible>(
   values: [Value], path: KeyPath<Subject, Value>

@@ -4,7 +4,7 @@
 
 extension Query {
   /// Returns the number of the query's records, to be compared or computed with in another query:
-  /// `{ $0.sold > Book.where(\.year > 2000).count() }`.
+  /// `{ $0.sold > Book.where { $0.year > 2000 }.count() }`.
   ///
   /// It is counted once, in the state that the other query reads, and is the same for each of that query's records. Values
   /// that depend on the record are those of relations: see ``RelationOperand``.
@@ -109,7 +109,7 @@ extension Record {
 
 extension FieldReference where Value: OrderedFieldValue {
   /// Returns the condition that the field has one of the values that a closure computes for the records of another query:
-  /// `{ $0.city.isIn(\.city, from: Customer.where(\.isActive == true)) }`.
+  /// `{ $0.city.isIn(\.city, from: Customer.where { $0.isActive == true }) }`.
   ///
   /// Null is among them if the value of one of the records is null.
   ///
@@ -126,7 +126,7 @@ extension FieldReference where Value: OrderedFieldValue {
   }
 
   /// Returns the condition that the field has the identifier of one of the records of another query:
-  /// `{ $0.id.isIn(Book.where(\.year > 2000).sorted(by: .descending(\.sold)).limit(10)) }`.
+  /// `{ $0.id.isIn(Book.where { $0.year > 2000 }.sorted(by: .descending(\.sold)).limit(10)) }`.
   ///
   /// The identifier is the stored property `id`.
   ///
@@ -138,7 +138,7 @@ extension FieldReference where Value: OrderedFieldValue {
   }
 
   /// Returns the condition that the reference leads to one of the records of another query:
-  /// `{ $0.author.isIn(Author.where(\.country == "USA")) }`.
+  /// `{ $0.author.isIn(Author.where { $0.country == "USA" }) }`.
   ///
   /// - Complexity: as `isIn(_:from:)`.
   public func isIn<Other: Record & Identifiable>(

@@ -2,8 +2,8 @@
 ///
 /// ```swift
 /// try store.fetch(Book.where { $0.author.name.hasPrefix("L") })
-/// try store.fetch(Book.where { $0.tags.any(\.id == "swift") && $0.author.country.isOpen })
-/// try store.fetch(Author.where(Author.books.count(where: \.price > 10) >= 3))
+/// try store.fetch(Book.where { $0.tags.any { $0.id == "swift" } && $0.author.country.isOpen })
+/// try store.fetch(Author.where { $0.books.count { $0.price > 10 } >= 3 })
 /// ```
 ///
 /// A field of the record that a single reference leads to is read as a part of an optional composite is: it is null if
@@ -196,7 +196,7 @@ extension RelationOperand {
 }
 
 extension Condition {
-  /// Returns the condition that a record that a reference leads to meets a condition: `.any(\.author, \.name == "Le Guin")`.
+  /// Returns the condition that a record that a reference leads to meets a condition: `{ $0.author.any { $0.name == "Le Guin" } }`.
   ///
   /// - Parameter reference: The key path of a reference, optional or not, or of a list of them.
   public static func any<Relation: ReferenceProperty>(
@@ -219,7 +219,7 @@ extension Condition {
     !any(reference, condition)
   }
 
-  /// Returns the condition that a record at the other end meets a condition: `.any(Author.books, \.price > 10)`.
+  /// Returns the condition that a record at the other end meets a condition: `{ $0.books.any { $0.price > 10 } }`.
   public static func any<Related: Record>(
     _ inverse: Inverse<Subject, Related>, _ condition: Condition<Related> = .always
   ) -> Condition {
@@ -244,7 +244,7 @@ extension Condition {
 // MARK: Values
 
 extension RelationOperand {
-  /// Returns the number of related records that meet a condition: `Author.books.count(where: \.price > 10) >= 3`.
+  /// Returns the number of related records that meet a condition: `{ $0.books.count { $0.price > 10 } >= 3 }`.
   public func count(where condition: Condition<Related> = .always) -> ComputedField<Subject, Int> {
     ComputedField(PropertyExpression(countOf: relation.property, where: condition.tree))
   }

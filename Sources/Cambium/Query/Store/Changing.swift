@@ -33,7 +33,7 @@ extension WriteTransaction {
   /// Changes the records of a query. The records are determined before the first one is changed.
   ///
   /// ```swift
-  /// try transaction.update(Item.where(\.price > 100)) { item in item.stock = 0 }
+  /// try transaction.update(Item.where { $0.price > 100 }) { item in item.stock = 0 }
   /// ```
   ///
   /// - Parameter change: Changes a record, but not its primary key.
@@ -158,7 +158,7 @@ extension PersistentStore {
   /// Deletes the records that meet a condition, in a transaction of its own.
   ///
   /// ```swift
-  /// let count = try store.delete(Item.self, where: \.stock == 0)
+  /// let count = try store.delete(Item.where { $0.stock == 0 })
   /// ```
   ///
   /// - Throws: as `delete(_:durability:)` of a query.
@@ -197,7 +197,7 @@ extension PersistentStore {
   /// Changes the records that meet a condition, in a transaction of its own.
   ///
   /// ```swift
-  /// try store.update(Item.self, where: \.price < 1) { item in item.price = 1 }
+  /// try store.update(Item.where { $0.price < 1 }) { item in item.price = 1 }
   /// ```
   ///
   /// - Throws: as `update(_:onConflict:durability:set:)`.

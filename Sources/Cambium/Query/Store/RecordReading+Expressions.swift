@@ -4,7 +4,7 @@ extension RecordReading where Self: ~Copyable {
   /// Returns the value that a closure computes of the fields of each record of a query.
   ///
   /// ```swift
-  /// let totals = try store.select(from: Line.where(\.quantity > 1)) { $0.unitPrice * $0.quantity }
+  /// let totals = try store.select(from: Line.where { $0.quantity > 1 }) { $0.unitPrice * $0.quantity }
   /// ```
   ///
   /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if a computation of numbers has no result, or the result is out
@@ -65,7 +65,7 @@ extension RecordReading where Self: ~Copyable {
   /// Returns the sum of a value that a closure computes of each record's fields. Null is left out; the sum of nothing is 0.
   ///
   /// ```swift
-  /// let revenue = try store.sum(of: Line.where(\.year == 2026)) {
+  /// let revenue = try store.sum(of: Line.where { $0.year == 2026 }) {
   ///   $0.unitPrice * $0.quantity * (1 - $0.discount)
   /// }
   /// ```

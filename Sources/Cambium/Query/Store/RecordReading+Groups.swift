@@ -3,7 +3,7 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// ```swift
   /// let sales = try store.fetch(
-  ///   Sale.where(\.year == 2026).grouped(by: \.city).computing(.sum(\.amount)))
+  ///   Sale.where { $0.year == 2026 }.grouped(by: \.city).computing(.sum(\.amount)))
   /// ```
   ///
   /// - Complexity: Linear in the query's records; memory for each group. Fields that no part of the query names are not read.

@@ -4,7 +4,7 @@ extension RecordReading where Self: ~Copyable {
   /// Returns the records of a query.
   ///
   /// ```swift
-  /// let cheap = Item.where(\.price < 20).sorted(by: .ascending(\.name)).limit(20)
+  /// let cheap = Item.where { $0.price < 20 }.sorted(by: .ascending(\.name)).limit(20)
   /// let page = try store.fetch(cheap)
   /// let next = try store.fetch(cheap, after: page.last)
   /// ```

@@ -3,7 +3,7 @@ extension Inverse {
   ///
   /// ```swift
   /// let books = try store.fetch(Author.books(of: author))
-  /// let count = try store.count(Author.books(of: author).where(\.year > 1990))
+  /// let count = try store.count(Author.books(of: author).where { $0.year > 1990 })
   /// try store.delete(Author.books(of: author))
   /// ```
   ///

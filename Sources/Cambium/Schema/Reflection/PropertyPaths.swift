@@ -362,7 +362,7 @@ struct PropertyReference: Hashable, Sendable {
 ///   }
 /// }
 ///
-/// let urgent = try store.fetch(Task.self, where: \.level > 3)
+/// let urgent = try store.fetch(Task.where { $0.level > 3 })
 /// ```
 public protocol ObservedProperties {
   /// The key paths to stored properties with observers, and through such to their parts, as conditions have them; by

@@ -82,7 +82,7 @@ private struct ExtremeNumbers: Record {
     let products = world.products.values.sorted { $0.id < $1.id }
     let expected = products.sorted { (sold($0), $1.id) > (sold($1), $0.id) }
     let query = Query<SaleProduct>()
-      .sorted(by: .descending { $0[SaleProduct.lines].sum(\.quantity) })
+      .sorted(by: .descending { $0.lines.sum(\.quantity) })
     #expect(try world.store.fetch(query) == expected)
     var pages: [SaleProduct] = []
     while true {
@@ -92,20 +92,20 @@ private struct ExtremeNumbers: Record {
     }
     #expect(pages == expected)
     let counted = try world.store.fetch(
-      Query<SaleProduct>().sorted(by: .ascending { $0[SaleProduct.lines].count() }).limit(3))
+      Query<SaleProduct>().sorted(by: .ascending { $0.lines.count() }).limit(3))
     let byCount = products.sorted {
       (lines[$0.id]?.count ?? 0, $0.id) < (lines[$1.id]?.count ?? 0, $1.id)
     }
     #expect(counted == Array(byCount.prefix(3)))
     let latest = try world.store.fetch(
-      Query<SaleProduct>().sorted(by: .descending { $0[SaleProduct.lines].maximum(\.ordered) }))
+      Query<SaleProduct>().sorted(by: .descending { $0.lines.maximum(\.ordered) }))
     let dates = latest.map { lines[$0.id]?.map(\.ordered).max() ?? .distantPast }
     #expect(dates == dates.sorted(by: >))
   }
 
   @Test func `an order of an expression is kept as text and comes back`() throws {
     let query = Query<SaleProduct>()
-      .sorted(by: .descending { $0[SaleProduct.lines].sum(\.quantity) }, .ascending(\.name))
+      .sorted(by: .descending { $0.lines.sum(\.quantity) }, .ascending(\.name))
     let bytes = try JSONEncoder().encode(query)
     let decoded = try JSONDecoder().decode(Query<SaleProduct>.self, from: bytes)
     #expect("\(decoded)" == "\(query)")

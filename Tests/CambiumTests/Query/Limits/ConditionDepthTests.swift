@@ -25,7 +25,7 @@ import Testing
     do {
       let condition = try FieldCondition(parsing: text)
       let found = try store.fetch(record: "Poem", where: condition)
-      let typed = try store.fetch(Poem.self, where: Condition(condition)).map(\.id)
+      let typed = try store.fetch(Poem.where(Condition(condition))).map(\.id)
       #expect(found.count == typed.count)
       _ = try store.explain(record: "Poem", where: condition)
       _ = condition.description
@@ -101,7 +101,7 @@ import Testing
         #expect(throws: (any Error).self) {
           let json = try JSONEncoder().encode([text])
           let conditions = try JSONDecoder().decode([Condition<Poem>].self, from: json)
-          _ = try Self.library().fetch(Poem.self, where: conditions[0])
+          _ = try Self.library().fetch(Poem.where(conditions[0]))
         }
       }
     }
@@ -127,7 +127,7 @@ import Testing
           _ = try store.fetch(record: "Poem", where: condition)
         }
         #expect(throws: StoreError.self) {
-          _ = try store.fetch(Poem.self, where: Condition(condition))
+          _ = try store.fetch(Poem.where(Condition(condition)))
         }
         #expect(condition.description == "(nested too deep)")
       }
@@ -139,7 +139,7 @@ import Testing
     try onSmallStack {
       var condition = FieldCondition.comparison(field: "year", .greater, .integer(0))
       var sum = FieldExpression.field("year")
-      var typed: Condition<Poem> = \.year > 0
+      var typed = Condition<Poem> { $0.year > 0 }
       for _ in 0..<45 {
         condition = .and([condition, condition])
         sum = .arithmetic(sum, .plus, sum)
@@ -150,11 +150,11 @@ import Testing
           _ = try store.fetch(record: "Poem", where: condition)
         }
         #expect(throws: StoreError.self) {
-          _ = try store.fetch(Poem.self, where: Condition(condition))
+          _ = try store.fetch(Poem.where(Condition(condition)))
         }
         #expect(condition.description == "(nested too deep)")
       }
-      #expect(throws: StoreError.self) { _ = try store.fetch(Poem.self, where: typed) }
+      #expect(throws: StoreError.self) { _ = try store.fetch(Poem.where(typed)) }
       #expect(typed.description == "(nested too deep)")
     }
   }
@@ -165,19 +165,19 @@ import Testing
       { $0 || $1 }, { $0 && $1 },
     ]
     for join in joins {
-      var condition: Condition<Poem> = \.year > 0
+      var condition = Condition<Poem> { $0.year > 0 }
       let time = threadTime {
         for _ in 0..<200 { condition = join(condition, condition) }
       }
       #expect(time < .seconds(scaled(2, debug: 20)))
       #expect(condition.description == "(nested too deep)")
-      #expect(throws: StoreError.self) { _ = try store.fetch(Poem.self, where: condition) }
+      #expect(throws: StoreError.self) { _ = try store.fetch(Poem.where(condition)) }
     }
   }
 
   @Test func `a condition that was joined with itself is compared and hashed in no time`() {
     func joined(_ count: Int) -> Condition<Poem> {
-      var condition: Condition<Poem> = \.year > 0
+      var condition = Condition<Poem> { $0.year > 0 }
       for _ in 0..<count { condition = condition && condition }
       return condition
     }
@@ -189,7 +189,7 @@ import Testing
     #expect(time < .seconds(scaled(10, debug: 60)))
     #expect(joined(1) != joined(2) && joined(2) != joined(49))
     // However it was made.
-    let pair: Condition<Poem> = \.year > 0 && \.id < 9
+    let pair = Condition<Poem> { $0.year > 0 && $0.id < 9 }
     let fields: [FieldCondition] = [
       .comparison(field: "year", .greater, .integer(0)),
       .comparison(field: "id", .less, .integer(9)),
@@ -219,7 +219,7 @@ import Testing
     try onSmallStack {
       for count in [0, 1, 30, 90, 110, 400] {
         do {
-          let found = try store.fetch(Poem.self, where: Condition(Self.negations(count)))
+          let found = try store.fetch(Poem.where(Condition(Self.negations(count))))
           #expect(count <= 90 && found.count == (count % 2 == 0 ? 1 : 3))
         } catch StoreError.invalidQuery {
           #expect(count > 90)

@@ -131,30 +131,32 @@ import Testing
       }
       #expect((501...1_010).contains(rows))
     }
-    refused { _ = try store.fetch(Poem.where(\.year == 3)) }
-    refused { _ = try store.fetch(Poem.where(\.year == 99)) }
-    refused { _ = try store.count(Poem.where(\.year == 99)) }
+    refused { _ = try store.fetch(Poem.where { $0.year == 3 }) }
+    refused { _ = try store.fetch(Poem.where { $0.year == 99 }) }
+    refused { _ = try store.count(Poem.where { $0.year == 99 }) }
     refused { _ = try store.fetch(Poem.sorted(by: .descending(\.year)).limit(3)) }
-    refused { _ = try store.sum(\.year, of: Poem.where(\.year > 1)) }
+    refused { _ = try store.sum(\.year, of: Poem.where { $0.year > 1 }) }
     refused {
       _ = try store.fetch(record: "Poem", where: FieldCondition(parsing: "poet.name == 'n'"))
     }
-    refused { _ = try store.fetch(Poet.where(Poet.poems.count(where: \.year == 99) > 1)) }
-    refused { try store.snapshot().forEach(Poem.where(\.year == 99)) { _ in } }
-    refused { try store.write { _ = try $0.fetch(Poem.where(\.year == 99)) } }
-    refused { try store.write { _ = try $0.delete(Poem.where(\.year == 99)) } }
-    #expect(try store.fetch(Poem.where(\.id < 100)).count == 100)
+    refused { _ = try store.fetch(Poet.where { $0.poems.count { $0.year == 99 } > 1 }) }
+    refused { try store.snapshot().forEach(Poem.where { $0.year == 99 }) { _ in } }
+    refused { try store.write { _ = try $0.fetch(Poem.where { $0.year == 99 }) } }
+    refused { try store.write { _ = try $0.delete(Poem.where { $0.year == 99 }) } }
+    #expect(try store.fetch(Poem.where { $0.id < 100 }).count == 100)
     #expect(try store.count(Query<Poem>()) == 2_000)
     // No poet has the name, so that no poem is read.
     let none = try store.fetch(record: "Poem", where: FieldCondition(parsing: "poet.name == 'x'"))
     #expect(none.isEmpty)
     // Each query has a budget of its own.
-    for _ in 0..<20 { #expect(try store.fetch(Poem.where(\.id < 100)).count == 100) }
+    for _ in 0..<20 { #expect(try store.fetch(Poem.where { $0.id < 100 }).count == 100) }
   }
 
   @Test func `a query ends after its time`() throws {
     let store = try Self.library(2_000, budget: QueryBudget(duration: .zero))
-    let error = #expect(throws: StoreError.self) { _ = try store.fetch(Poem.where(\.year == 99)) }
+    let error = #expect(throws: StoreError.self) {
+      _ = try store.fetch(Poem.where { $0.year == 99 })
+    }
     guard case .queryBudgetExceeded(_, let duration) = error else {
       Issue.record("\(error.map { "\($0)" } ?? "")")
       return
@@ -167,11 +169,11 @@ import Testing
     let task = Task {
       while !Task.isCancelled { await Task.yield() }
       // As in code of a task that calls a function which is not asynchronous.
-      return try { try store.fetch(Poem.where(\.year == 99)).count }()
+      return try { try store.fetch(Poem.where { $0.year == 99 }).count }()
     }
     task.cancel()
     await #expect(throws: StoreError.self) { _ = try await task.value }
-    #expect(try await store.fetch(Poem.where(\.year == 99)).isEmpty)
+    #expect(try await store.fetch(Poem.where { $0.year == 99 }).isEmpty)
   }
 
   @Test func `conditions of many terms over a reference are linear`() throws {

@@ -47,7 +47,7 @@ private struct Mark: Record, Identifiable, Equatable {
       try store.fetch(Mark.where { $0.value == Mark.maximum(\.value) })
         == marks.filter { $0.value == numbers.max() }, "\(place)")
     #expect(
-      try store.fetch(Mark.where { $0.value <= Mark.where(\.group == 0).minimum(\.value) })
+      try store.fetch(Mark.where { $0.value <= Mark.where { $0.group == 0 }.minimum(\.value) })
         == marks.filter { mark in
           guard let value = mark.value, let least = first.compactMap(\.value).min() else {
             return false
@@ -55,10 +55,10 @@ private struct Mark: Record, Identifiable, Equatable {
           return value <= least
         }, "\(place)")
     #expect(
-      try store.count(Mark.where { $0.id < Mark.where(\.group == 0).count() })
+      try store.count(Mark.where { $0.id < Mark.where { $0.group == 0 }.count() })
         == min(first.count, marks.count), "\(place)")
     #expect(
-      try store.fetch(Mark.where { $0.value.isIn(\.value, from: Mark.where(\.group == 0)) })
+      try store.fetch(Mark.where { $0.value.isIn(\.value, from: Mark.where { $0.group == 0 }) })
         == marks.filter { mark in first.contains { $0.value == mark.value } }, "\(place)")
     #expect(
       try store.fetch(Mark.where { !$0.value.isIn(\.id, from: Query<Mark>()) })
@@ -85,7 +85,7 @@ private struct Mark: Record, Identifiable, Equatable {
     let sold = Set(world.lines.filter { $0.quantity > 5 }.map(\.product.id))
     #expect(
       try world.store.fetch(
-        SaleProduct.where { $0.id.isIn(\.product.id, from: SaleLine.where(\.quantity > 5)) })
+        SaleProduct.where { $0.id.isIn(\.product.id, from: SaleLine.where { $0.quantity > 5 }) })
         == products.filter { sold.contains($0.id) })
     // A query in a query, and in the condition on related records.
     let average = Double(world.lines.map { Int($0.quantity) }.reduce(0, +)) / Double(lineCount)
@@ -93,7 +93,7 @@ private struct Mark: Record, Identifiable, Equatable {
     #expect(
       try world.store.fetch(
         SaleProduct.where {
-          $0[SaleProduct.lines].any { $0.quantity > SaleLine.average(\.quantity) }
+          $0.lines.any { $0.quantity > SaleLine.average(\.quantity) }
         }) == products.filter { above.contains($0.id) })
     #expect(
       try world.store.fetch(
@@ -117,7 +117,7 @@ private struct Mark: Record, Identifiable, Equatable {
     let store = try PersistentStore(inMemory: StoreModel(records: [Mark.self]))
     try store.insert(
       contentsOf: (0..<2_000).map { Mark(id: $0, group: $0 % 7, value: $0 * 13 % 2_000) })
-    let query = Mark.where { $0.value.isIn(\.id, from: Mark.where(\.id < 3)) }
+    let query = Mark.where { $0.value.isIn(\.id, from: Mark.where { $0.id < 3 }) }
     #expect(try store.fetch(query).count == 3)
     let lines = try store.explain(query, running: true)
     #expect(lines.access.hasPrefix("index value in "), "\(lines)")
@@ -135,7 +135,7 @@ private struct Mark: Record, Identifiable, Equatable {
     let conditions: [(Condition<Mark>, String)] = [
       (
         Condition {
-          $0.id.isIn(Mark.where(\.group == 1).sorted(by: .descending(\.value)).limit(3))
+          $0.id.isIn(Mark.where { $0.group == 1 }.sorted(by: .descending(\.value)).limit(3))
         },
         "id in (select id from Mark where group == 1 sorted by value descending limit 3)"
       ),
@@ -148,7 +148,7 @@ private struct Mark: Record, Identifiable, Equatable {
         "value > (select average(id) from Mark)"
       ),
       (
-        Condition { $0.id - Mark.where(\.value > 1).count() == 0 },
+        Condition { $0.id - Mark.where { $0.value > 1 }.count() == 0 },
         "((id - (select count() from Mark where value > 1))) == 0"
       ),
     ]

@@ -142,7 +142,7 @@ private struct RunningModel {
     let byKey = Score.sorted(by: .ascending(\.team), .descending(\.id)).ranked()
     #expect(try store.fetch(byKey).map(\.record.id) == [3, 2, 1, 0])
     #expect(try store.fetch(byKey).map(\.value) == [1, 2, 3, 4])
-    let same = Score.where(\.team == 3).sorted(by: .ascending(\.team)).ranked()
+    let same = Score.where { $0.team == 3 }.sorted(by: .ascending(\.team)).ranked()
     #expect(try store.fetch(same).map(\.value) == [1, 1, 1, 1])
   }
 

@@ -31,8 +31,8 @@ import Testing
   @Test func `any and none of an inverse read an entry of its index for each record`() throws {
     let store = try store()
     for (query, count) in [
-      (Poet.where(.none(Poet.poems)), 10), (Poet.where(.any(Poet.poems)), 30),
-      (Poet.where { $0[Poet.poems].count() > 0 }, 30),
+      (Poet.where { $0.poems.none() }, 10), (Poet.where { $0.poems.any() }, 30),
+      (Poet.where { $0.poems.count() > 0 }, 30),
     ] as [(Query<Poet>, Int)] {
       let plan = try store.explain(query, running: true)
       let actual = try #require(plan.actual)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func `any of an inverse ends at the first record that meets its condition`() throws {
-    let plan = try store().explain(Poet.where(.any(Poet.poems, \.year < 5)), running: true)
+    let plan = try store().explain(Poet.where { $0.poems.any { $0.year < 5 } }, running: true)
     let actual = try #require(plan.actual)
     #expect(actual.resultCount == 30)
     #expect(actual.rowCount == Self.poetCount + 30, "\(plan)")
@@ -71,7 +71,7 @@ import Testing
     #expect(try store.count(Poem.where(led)) == 30 * Self.poemCount)
     #expect(try store.ids(Poem.where(!led)) == [9_000])
     // By the other end, of which the lost record is one.
-    #expect(try store.ids(Poet.where(.any(Poet.poems, \.id == 9_000))) == [])
+    #expect(try store.ids(Poet.where { $0.poems.any { $0.id == 9_000 } }) == [])
   }
 
   @Test func `related records that are found first are counted as read`() throws {
@@ -129,13 +129,19 @@ import Testing
       let few = try fetch(Poet.where(condition).limit(3)).map(\.id)
       try agree(few == Array(expected.prefix(3)), "\(few), the first of \(condition)")
     }
-    try check(.any(Poet.poems)) { !written(by: $0).isEmpty }
-    try check(.none(Poet.poems)) { written(by: $0).isEmpty }
+    try check(Condition { $0.poems.any() }) { !written(by: $0).isEmpty }
+    try check(Condition { $0.poems.none() }) { written(by: $0).isEmpty }
     for year in years {
-      try check(.any(Poet.poems, \.year < year)) { written(by: $0).contains { $0.year < year } }
-      try check(.none(Poet.poems, \.year < year)) { !written(by: $0).contains { $0.year < year } }
-      try check(.all(Poet.poems, \.year < year)) { written(by: $0).allSatisfy { $0.year < year } }
-      try check(.none(Poet.poems) || .any(Poet.poems, \.year == year)) {
+      try check(Condition { $0.poems.any { $0.year < year } }) {
+        written(by: $0).contains { $0.year < year }
+      }
+      try check(Condition { $0.poems.none { $0.year < year } }) {
+        !written(by: $0).contains { $0.year < year }
+      }
+      try check(Condition { $0.poems.all { $0.year < year } }) {
+        written(by: $0).allSatisfy { $0.year < year }
+      }
+      try check(Condition { $0.poems.none() || $0.poems.any { $0.year == year } }) {
         written(by: $0).isEmpty || written(by: $0).contains { $0.year == year }
       }
     }

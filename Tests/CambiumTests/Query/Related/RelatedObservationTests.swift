@@ -114,7 +114,7 @@ import Testing
   @Test func `changes of single records are refused where they depend on others`() throws {
     let store = try PersistentStore(inMemory: .library)
     #expect(throws: StoreError.self) {
-      _ = try store.changes(of: Poem.self, where: { $0.poet.name == "Arp" })
+      _ = try store.changes(of: Poem.where { $0.poet.name == "Arp" })
     }
   }
 
@@ -168,7 +168,7 @@ import Testing
         try copy.fill(12, &transaction)
         return copy
       }
-      let query = Poet.where(\.born != 1).sorted(by: .ascending(\.name))
+      let query = Poet.where { $0.born != 1 }.sorted(by: .ascending(\.name))
       let told = Told(
         by: try store.results(
           of: query, including: .all(Poet.poems, including: .all(\.others)), .one(\.region)))

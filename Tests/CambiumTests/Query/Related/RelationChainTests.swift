@@ -75,36 +75,36 @@ private struct Track: Record, Identifiable, Equatable {
     }
     let all = Query<Artist>()
     #expect(
-      try store.select(from: all) { $0[Artist.albums][Album.tracks].count() }
+      try store.select(from: all) { $0.albums.tracks.count() }
         == artists.map { songs(of: $0).count })
     #expect(
-      try store.select(from: all) { $0[Artist.albums][Album.tracks].sum(\.seconds) }
+      try store.select(from: all) { $0.albums.tracks.sum(\.seconds) }
         == artists.map { songs(of: $0).map(\.seconds).reduce(0, +) })
     #expect(
       try store.select(from: all) {
-        $0[Artist.albums][Album.tracks].maximum(\.seconds, where: \.seconds < 200)
+        $0.albums.tracks.maximum(\.seconds, where: Condition { $0.seconds < 200 })
       } == artists.map { songs(of: $0).map(\.seconds).filter { $0 < 200 }.max() })
     #expect(
-      try store.fetch(Artist.where { $0[Artist.albums][Album.tracks].any(\.seconds > 350) })
+      try store.fetch(Artist.where { $0.albums.tracks.any { $0.seconds > 350 } })
         == artists.filter { songs(of: $0).contains { $0.seconds > 350 } })
     #expect(
-      try store.fetch(Artist.where { $0[Artist.albums][Album.tracks].count() >= 3 })
+      try store.fetch(Artist.where { $0.albums.tracks.count() >= 3 })
         == artists.filter { songs(of: $0).count >= 3 })
     #expect(
-      try store.select(from: all) { $0[Artist.albums][Album.tracks][\.genres].count() }
+      try store.select(from: all) { $0.albums.tracks[\.genres].count() }
         == artists.map { songs(of: $0).map(\.genres.count).reduce(0, +) })
     #expect(
       try store.fetch(
-        Artist.where { $0[Artist.albums][Album.tracks][\.genres].any(\.id == 2) })
+        Artist.where { $0.albums.tracks[\.genres].any { $0.id == 2 } })
         == artists.filter { songs(of: $0).contains { $0.genres.contains(Reference(2)) } })
     // From a track over its album to all tracks of that.
     #expect(
-      try store.select(from: Query<Track>()) { $0.album[Album.tracks].count() }
+      try store.select(from: Query<Track>()) { $0.album.tracks.count() }
         == tracks.map { track in tracks.filter { $0.album == track.album }.count })
     let sorted = artists.sorted { one, other in
       (songs(of: one).count, other.id) > (songs(of: other).count, one.id)
     }
-    let byCount = all.sorted(by: .descending { $0[Artist.albums][Album.tracks].count() })
+    let byCount = all.sorted(by: .descending { $0.albums.tracks.count() })
     #expect(try store.fetch(byCount.limit(4)) == Array(sorted.prefix(4)))
     #expect("\(byCount)" == "all sorted by albums.tracks.count() descending")
     let decoded = try JSONDecoder().decode(

@@ -161,8 +161,8 @@ extension UnionQueryTests {
       .sorted(by: .ascending { $0.2 }, .descending { $0.1 })
     #expect(try store.fetch(three).map { $0.2 } == [0, 0, 1, 2, 3])
     #expect(try store.fetch(three).map { $0.1 } == [2014, nil, 1999, 1979, 1996])
-    let four = Film.where(\.id < 2).select(\.id, \.title, \.year, { $0.id * 2 })
-      .union(Film.where(\.id > 2).select({ $0.id * 2 }, \.title, \.year, \.id))
+    let four = Film.where { $0.id < 2 }.select(\.id, \.title, \.year, { $0.id * 2 })
+      .union(Film.where { $0.id > 2 }.select({ $0.id * 2 }, \.title, \.year, \.id))
       .sorted(by: .descending { $0.3 })
     let rows = try store.fetch(four)
     #expect(rows.map { [$0.0, $0.2 ?? 0, $0.3] } == [[6, 1996, 3], [1, 1999, 2]])
@@ -184,7 +184,7 @@ extension UnionQueryTests {
     #expect(try store.fetch(limited) == ["alien", "dark", "Fargo", "Fargo", "Zoo"])
     let names = Series.select(\.name)
     let plain = Film.select { $0.title.lowercased() }.union(names)
-    let few = Film.where(\.id > 0).limit(9).select { $0.title.lowercased() }.union(names)
+    let few = Film.where { $0.id > 0 }.limit(9).select { $0.title.lowercased() }.union(names)
     for (name, query) in [("plain", plain), ("limited", few)] {
       let sorted = query.sorted(by: .ascending(caseInsensitive: true) { $0 })
       guard case .invalidQuery = storeError({ try store.fetch(sorted) }) else {

@@ -169,7 +169,7 @@ private enum Mixed: OrderedFieldValue {
         "a negative limit of a query",
         {
           try store.fetch(
-            Film.select(\.title).union(Series.where(\.code != "").limit(-1).select(\.name))
+            Film.select(\.title).union(Series.where { $0.code != "" }.limit(-1).select(\.name))
           ).count
         }
       ),

@@ -34,7 +34,7 @@ extension Bookshop.Questions {
     let one = try store.fetch(Book.self, key: 7)  // 1
     let some = try store.fetch(Book.self, keys: [7, 8, 9])  // 2
     let all = try store.fetch(Book.self)  // 3
-    let exists = try store.contains(Book.where(\.year == 1974))  // 4
+    let exists = try store.contains(Book.where { $0.year == 1974 })  // 4
     let count = try store.count(Book.self)  // 5
     try compare("1", [one].compactMap { $0 }.map { columns(of: $0) })
     try compare("2", inAnyOrder: true, some.map { columns(of: $0) })
@@ -44,7 +44,7 @@ extension Bookshop.Questions {
   }
 
   @Test func `6 to 10, conditions on books`() throws {
-    let equal = try store.fetch(Book.self, where: \.year == 1974)  // 6
+    let equal = try store.fetch(Book.where { $0.year == 1974 })  // 6
     let range = try store.fetch(Book.where { $0.year.isIn(1960...1979) })  // 7
     let listed = try store.fetch(Book.where { $0.year.isIn([1969, 1974]) })  // 8
     let both = try store.fetch(Book.where { $0.price < 10 && !($0.year < 2000) })  // 9
@@ -83,9 +83,9 @@ extension Bookshop.Questions {
     let first = try store.fetch(Book.sorted(by: .ascending(\.year)).limit(20))
     let next = try store.fetch(
       Book.sorted(by: .ascending(\.year)).limit(20), after: first.last)  // 19
-    let columns = try store.select(\.title, \.price, from: Book.where(\.year > 2000))  // 20
+    let columns = try store.select(\.title, \.price, from: Book.where { $0.year > 2000 })  // 20
     let years = try store.distinct(\.year, from: Query<Book>())  // 21
-    let ids = try store.ids(Book.where(\.price < 10))  // 22
+    let ids = try store.ids(Book.where { $0.price < 10 })  // 22
     try compare("17", sorted.map { self.columns(of: $0) })
     try compare("18", page.map { self.columns(of: $0) })
     try compare("19", next.map { self.columns(of: $0) })
@@ -95,7 +95,7 @@ extension Bookshop.Questions {
   }
 
   @Test func `23 to 25, numbers over records`() throws {
-    let recent = Book.where(\.year >= 2000)
+    let recent = Book.where { $0.year >= 2000 }
     let number = try store.count(recent)  // 23
     let (sum, average) = (
       try store.sum(\.price, of: recent), try store.average(\.price, of: recent)
@@ -114,10 +114,10 @@ extension Bookshop.Questions {
     let hers = try store.fetch(Book.where { $0.author.name.hasPrefix("Le ") })  // 26
     let byAuthor = try store.fetch(
       Book.sorted(by: .ascending(\.author, \.name), .ascending(\.title)))  // 27
-    let active = try store.fetch(Author.where(.any(Author.books, \.year > 2000)))  // 28
-    let silent = try store.fetch(Author.where(.none(Author.books)))  // 29
-    let busy = try store.fetch(Author.where(Author.books.count() >= 3))  // 30
-    let tagged = try store.fetch(Book.where { $0.tags.any(\.id == "swift") })  // 31
+    let active = try store.fetch(Author.where { $0.books.any { $0.year > 2000 } })  // 28
+    let silent = try store.fetch(Author.where { $0.books.none() })  // 29
+    let busy = try store.fetch(Author.where { $0.books.count() >= 3 })  // 30
+    let tagged = try store.fetch(Book.where { $0.tags.any { $0.id == "swift" } })  // 31
     let pairs = try store.fetch(Query<Book>(), including: .one(\.author))  // 32
     try compare("26", inAnyOrder: true, hers.map { columns(of: $0) })
     try compare("27", byAuthor.map { columns(of: $0) })
@@ -142,7 +142,7 @@ extension Bookshop.Questions {
       Book.sorted(by: .descending(\.price)).ranked(within: { $0.year }))  // 35
     let expensive = try store.fetch(Book.where { $0.price > Book.average(\.price) })  // 36
     let american = try store.fetch(
-      Book.where { $0.author.isIn(Author.where(\.country == "USA")) })  // 37
+      Book.where { $0.author.isIn(Author.where { $0.country == "USA" }) })  // 37
     try compare("33", newest.flatMap { author, books in books.map { row(author.id, $0.title) } })
     try compare("34", totals.map { columns(of: $0.record) + row($0.value) })
     try compare("35", inAnyOrder: true, ranks.map { columns(of: $0.record) + row($0.value) })
@@ -160,8 +160,8 @@ extension Bookshop.Questions {
     try store.insert(author)  // 38
     author.name = "Ursula Kroeber Le Guin"
     try store.save(author)  // 39
-    try store.update(Book.self, where: \.year < 1980) { $0.price *= 0.5 }  // 40
-    try store.delete(Book.self, where: \.year < 1950)  // 41
+    try store.update(Book.where { $0.year < 1980 }) { $0.price *= 0.5 }  // 40
+    try store.delete(Book.where { $0.year < 1950 })  // 41
     let statements = try QuestionArticle(named: Self.article).statements
     let changes = try ["38", "39", "40", "41"].map { try #require(statements[$0]) }.joined()
     let rows = try Self.compared.get().rows(

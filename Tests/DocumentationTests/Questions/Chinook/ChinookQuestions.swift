@@ -29,20 +29,20 @@ extension Chinook.Questions {
 
 extension Chinook.Questions {
   @Test func `C1, long tracks with album and artist`() throws {
-    let long = try store.select(from: Track.where(\.milliseconds > 400_000)) {
+    let long = try store.select(from: Track.where { $0.milliseconds > 400_000 }) {
       ($0.name, $0.album.title, $0.album.artist.name)
     }
     try compare("C1", long.map { row($0.0, $0.1, $0.2) })
   }
 
   @Test func `C2, genres with their numbers of tracks, the largest first`() throws {
-    let genres = Genre.sorted(by: .descending { $0[Genre.tracks].count() })
-    let counts = try store.select(from: genres) { ($0.name, $0[Genre.tracks].count()) }
+    let genres = Genre.sorted(by: .descending { $0.tracks.count() })
+    let counts = try store.select(from: genres) { ($0.name, $0.tracks.count()) }
     try compare("C2", counts.map { row($0.0, $0.1) })
   }
 
   @Test func `C3, genres with more than thirty tracks`() throws {
-    let large = try store.fetch(Genre.where { $0[Genre.tracks].count() > 30 })
+    let large = try store.fetch(Genre.where { $0.tracks.count() > 30 })
     try compare("C3", large.map { row($0.name) })
   }
 
@@ -55,7 +55,7 @@ extension Chinook.Questions {
   }
 
   @Test func `C5, artists without albums`() throws {
-    let silent = try store.fetch(Artist.where { $0[Artist.albums].none() })
+    let silent = try store.fetch(Artist.where { $0.albums.none() })
     try compare("C5", silent.map { row($0.name) })
   }
 
@@ -128,18 +128,18 @@ extension Chinook.Questions {
   @Test func `C16, customers who have bought a track of one artist`() throws {
     let fans = try store.fetch(
       Customer.where {
-        $0[Customer.invoices][Invoice.lines].any { $0.track.album.artist.name == "Deep" }
+        $0.invoices.lines.any { $0.track.album.artist.name == "Deep" }
       })
     try compare("C16", inAnyOrder: true, fans.map { row($0.name) })
   }
 
   @Test func `C17, customers whose invoices add up to more than 12`() throws {
-    let good = try store.fetch(Customer.where { $0[Customer.invoices].sum(\.total) > 12 })
+    let good = try store.fetch(Customer.where { $0.invoices.sum(\.total) > 12 })
     try compare("C17", inAnyOrder: true, good.map { row($0.name) })
   }
 
   @Test func `C18, playlists all of whose tracks are long enough`() throws {
-    let long = try store.fetch(Playlist.where { $0.tracks.all(\.milliseconds >= 125_000) })
+    let long = try store.fetch(Playlist.where { $0.tracks.all { $0.milliseconds >= 125_000 } })
     try compare("C18", inAnyOrder: true, long.map { row($0.name) })
   }
 
@@ -156,7 +156,7 @@ extension Chinook.Questions {
   }
 
   @Test func `C21, everyone below an employee, with the distance`() throws {
-    let below = try store.descendants(of: Employee.where(\.id == 1), along: Employee.reports)
+    let below = try store.descendants(of: Employee.where { $0.id == 1 }, along: Employee.reports)
     try compare("C21", below.map { row($0.record.name, $0.depth) })
   }
 
@@ -168,7 +168,7 @@ extension Chinook.Questions {
 
   @Test func `C23, revenue of each employee over customers and invoices`() throws {
     let sales = try store.select(from: Query<Employee>()) {
-      ($0.name, $0[Employee.customers][Customer.invoices].sum(\.total))
+      ($0.name, $0.customers.invoices.sum(\.total))
     }
     try compare("C23", sales.map { row($0.0, $0.1) })
   }
@@ -186,9 +186,9 @@ extension Chinook.Questions {
   }
 
   @Test func `C25, the ten artists with the most tracks`() throws {
-    let artists = Artist.sorted(by: .descending { $0[Artist.albums][Album.tracks].count() })
+    let artists = Artist.sorted(by: .descending { $0.albums.tracks.count() })
     let counts = try store.select(from: artists.limit(10)) {
-      ($0.name, $0[Artist.albums][Album.tracks].count())
+      ($0.name, $0.albums.tracks.count())
     }
     try compare("C25", counts.map { row($0.0, $0.1) })
   }
@@ -217,7 +217,7 @@ extension Chinook.Questions {
 
   @Test func `C28, the longest tracks of each album`() throws {
     let longest = try store.fetch(
-      Track.where { $0.milliseconds == $0.album[Album.tracks].maximum(\.milliseconds) })
+      Track.where { $0.milliseconds == $0.album.tracks.maximum(\.milliseconds) })
     try compare("C28", inAnyOrder: true, longest.map { row($0.id) })
   }
 
@@ -234,9 +234,9 @@ extension Chinook.Questions {
   }
 
   @Test func `C31, albums longer than half an hour, the longest first`() throws {
-    let albums = Album.where { $0[Album.tracks].sum(\.milliseconds) > 1_800_000 }
-      .sorted(by: .descending { $0[Album.tracks].sum(\.milliseconds) })
-    let long = try store.select(from: albums) { ($0.title, $0[Album.tracks].sum(\.milliseconds)) }
+    let albums = Album.where { $0.tracks.sum(\.milliseconds) > 1_800_000 }
+      .sorted(by: .descending { $0.tracks.sum(\.milliseconds) })
+    let long = try store.select(from: albums) { ($0.title, $0.tracks.sum(\.milliseconds)) }
     try compare("C31", long.map { row($0.0, $0.1) })
   }
 

@@ -36,7 +36,7 @@ extension Northwind.Questions {
   }
 
   @Test func `N2, customers without orders`() throws {
-    let idle = try store.fetch(Customer.where { $0[Customer.orders].none() })
+    let idle = try store.fetch(Customer.where { $0.orders.none() })
     try compare("N2", inAnyOrder: true, idle.map { row($0.company.name) })
   }
 
@@ -108,18 +108,18 @@ extension Northwind.Questions {
   }
 
   @Test func `N13, orders with more than four lines`() throws {
-    let long = try store.fetch(Order.where { $0[Order.lines].count() > 4 })
+    let long = try store.fetch(Order.where { $0.lines.count() > 4 })
     try compare("N13", inAnyOrder: true, long.map { row($0.id) })
   }
 
   @Test func `N14, the five products of which most is sold`() throws {
-    let products = Product.sorted(by: .descending { $0[Product.lines].sum(\.quantity) }).limit(5)
-    let sold = try store.select(from: products) { ($0.name, $0[Product.lines].sum(\.quantity)) }
+    let products = Product.sorted(by: .descending { $0.lines.sum(\.quantity) }).limit(5)
+    let sold = try store.select(from: products) { ($0.name, $0.lines.sum(\.quantity)) }
     try compare("N14", sold.map { row($0.0, $0.1) })
   }
 
   @Test func `N15, a page that begins after a primary key of two fields`() throws {
-    let page = try store.fetch(Query<OrderLine>(limit: 10, after: [22, 7]))
+    let page = try store.fetch(Query<OrderLine>().limit(10).after(22, 7))
     try compare("N15", page.map { row($0.order, $0.product) })
   }
 
@@ -148,7 +148,7 @@ extension Northwind.Questions {
   @Test func `N19, the five products most often bought together with one`() throws {
     let one = Reference<Product>(11)
     let together = try store.fetch(
-      OrderLine.where { $0.product != one && $0.order[Order.lines].any(\.product == one) }
+      OrderLine.where { $0.product != one && $0.order.lines.any { $0.product == one } }
         .grouped(by: \.product).sorted(by: .descending(.count)).limit(5))
     try compare("N19", together.map { row($0.key, $0.count) })
   }
@@ -161,7 +161,7 @@ extension Northwind.Questions {
 
   @Test func `N21, lines and quantity of one product`() throws {
     let product = try store.fetch(
-      OrderLine.where(\.product == Reference(11)).grouped(by: \.product)
+      OrderLine.where { $0.product == Reference(11) }.grouped(by: \.product)
         .computing(.sum(\.quantity)))
     try compare("N21", product.map { row($0.key, $0.count, $0.value) })
   }

@@ -36,15 +36,15 @@ extension Sakila.Questions {
   }
 
   @Test func `S2, the five actors with the most films`() throws {
-    let actors = Actor.sorted(by: .descending { $0[Actor.films].count() }).limit(5)
-    let counts = try store.select(from: actors) { ($0.name, $0[Actor.films].count()) }
+    let actors = Actor.sorted(by: .descending { $0.films.count() }).limit(5)
+    let counts = try store.select(from: actors) { ($0.name, $0.films.count()) }
     try compare("S2", counts.map { row($0.0, $0.1) })
   }
 
   @Test func `S3, customers who have never rented a film of a category`() throws {
     let customers = try store.fetch(
       Customer.where {
-        $0[Customer.rentals].none { $0.copy.film.category.name == "Horror" }
+        $0.rentals.none { $0.copy.film.category.name == "Horror" }
       })
     try compare("S3", inAnyOrder: true, customers.map { row($0.person.name) })
   }
@@ -84,7 +84,7 @@ extension Sakila.Questions {
 
 extension Sakila.Questions {
   @Test func `S8, films without copies`() throws {
-    let missing = try store.fetch(Film.where { $0[Film.copies].none() })
+    let missing = try store.fetch(Film.where { $0.copies.none() })
     try compare("S8", inAnyOrder: true, missing.map { row($0.title) })
   }
 
@@ -92,7 +92,7 @@ extension Sakila.Questions {
     let present = try store.fetch(
       Copy.where {
         $0.shop == Reference(1) && $0.film.category == Reference(3)
-          && $0[Copy.rentals].none { $0.returned == nil }
+          && $0.rentals.none { $0.returned == nil }
       })
     try compare("S9", inAnyOrder: true, present.map { row($0.id) })
   }
@@ -183,7 +183,7 @@ extension Sakila.Questions {
 extension Sakila.Questions {
   @Test func `S21, films with the numbers of their copies and rentals`() throws {
     let films = try store.select(from: Query<Film>()) {
-      ($0.title, $0[Film.copies].count(), $0[Film.copies][Copy.rentals].count())
+      ($0.title, $0.copies.count(), $0.copies.rentals.count())
     }
     try compare("S21", films.map { row($0.0, $0.1, $0.2) })
   }
@@ -195,16 +195,16 @@ extension Sakila.Questions {
   }
 
   @Test func `S23, customers who have paid more than 40, with the sum`() throws {
-    let good = Customer.where { $0[Customer.payments].sum(\.amount) > 40 }
+    let good = Customer.where { $0.payments.sum(\.amount) > 40 }
     let sums = try store.select(from: good) {
-      ($0.person.name, $0[Customer.payments].sum(\.amount))
+      ($0.person.name, $0.payments.sum(\.amount))
     }
     try compare("S23", sums.map { row($0.0, $0.1) })
   }
 
   @Test func `S24, customers with neither rentals nor payments`() throws {
     let idle = try store.fetch(
-      Customer.where { $0[Customer.rentals].none() && $0[Customer.payments].none() })
+      Customer.where { $0.rentals.none() && $0.payments.none() })
     try compare("S24", inAnyOrder: true, idle.map { row($0.person.name) })
   }
 

@@ -15,5 +15,5 @@ struct TodoItem: Record, Identifiable {
 
 let store = try PersistentStore(at: "todo.cambium", model: StoreModel(records: [TodoItem.self]))
 try store.save(TodoItem(title: "Buy milk"))
-print(try store.fetch(TodoItem.self, where: \.isDone == false).map(\.title))
+print(try store.fetch(TodoItem.where { $0.isDone == false }).map(\.title))
 try store.close()
