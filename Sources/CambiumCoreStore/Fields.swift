@@ -225,6 +225,34 @@ public func >= <Object: KeyedObject, Value: OrderedFieldValue>(
   path: KeyPath<Object, Field.Stored<Value>>, value: Value
 ) -> Condition<Object> { Object.condition(path, .greaterOrEqual, value) }
 
+// The same of a property that a description names, `\.favorite == true`: operators on key paths are the documents' way to write a
+// condition, and a closure is the library's.
+
+/// Returns the condition that a property has a value; nil is null.
+public func == <Object: Record, Value: FieldValueConvertible>(
+  path: KeyPath<Object, Value>, value: Value
+) -> Condition<Object> { Condition { $0[dynamicMember: path] == value } }
+
+public func != <Object: Record, Value: FieldValueConvertible>(
+  path: KeyPath<Object, Value>, value: Value
+) -> Condition<Object> { Condition { $0[dynamicMember: path] != value } }
+
+public func < <Object: Record, Value: OrderedFieldValue>(
+  path: KeyPath<Object, Value>, value: Value
+) -> Condition<Object> { Condition { $0[dynamicMember: path] < value } }
+
+public func <= <Object: Record, Value: OrderedFieldValue>(
+  path: KeyPath<Object, Value>, value: Value
+) -> Condition<Object> { Condition { $0[dynamicMember: path] <= value } }
+
+public func > <Object: Record, Value: OrderedFieldValue>(
+  path: KeyPath<Object, Value>, value: Value
+) -> Condition<Object> { Condition { $0[dynamicMember: path] > value } }
+
+public func >= <Object: Record, Value: OrderedFieldValue>(
+  path: KeyPath<Object, Value>, value: Value
+) -> Condition<Object> { Condition { $0[dynamicMember: path] >= value } }
+
 extension Query.Order where Subject: KeyedObject {
   /// Sorts by an attribute, `.ascending(\.$name)`, from the lowest value to the highest.
   public static func ascending<Value>(_ path: KeyPath<Subject, Field.Stored<Value>>) -> Self {

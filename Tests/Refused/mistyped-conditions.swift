@@ -16,6 +16,22 @@ struct Other: Record {
   static func recordDescription(for version: Int) -> RecordDescription {}
 }
 
+struct Team: Record, Identifiable {
+  var id = 0
+  static let players = Inverse("players", of: \Player.team)
+
+  static func recordDescription(for version: Int) -> RecordDescription {}
+}
+
+struct Player: Record, Identifiable {
+  var id = 0
+  var score = 0
+  var team: Reference<Team>
+  var friends: [Reference<Player>] = []
+
+  static func recordDescription(for version: Int) -> RecordDescription {}
+}
+
 func matching(_ condition: (Fields<Person>) -> Condition<Person>) {}
 
 func anotherType(_ text: String) {
@@ -41,7 +57,18 @@ func ofAnotherRecord(_ other: Condition<Other>) {
   matching { $0.age == 5 && other }
 }
 
-func ofNoProperty() {
+func ofNoProperty(_ store: PersistentStore) throws {
   // expected-error@+1 {{'Fields<Person>' has no dynamic member 'size'}}
   matching { $0.size == 5 }
+  // expected-error@+1 {{'Fields<Person>' has no dynamic member 'nmae'}}
+  _ = try store.fetch(Person.where { $0.age > 5 && $0.nmae == "A" }.limit(20))
+}
+
+func ofNoPropertyOfRelatedRecords() {
+  // expected-error@+1 {{has no dynamic member 'scroe'}}
+  _ = Player.where { $0.friends.any { $0.scroe > 1 } }
+  // expected-error@+1 {{has no dynamic member 'scroe'}}
+  _ = Team.where { $0.players.any { $0.scroe > 1 } }
+  // expected-error@+1 {{'Fields<Team>' has no dynamic member 'palyers'}}
+  _ = Team.where { $0.palyers.any { $0.score > 1 } }
 }

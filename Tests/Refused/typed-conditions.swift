@@ -51,6 +51,8 @@ func relations(_ team: Team, _ score: Double?) {
   players { $0.friends.any { $0.score > 1 } && $0.friends.all { $0.team.id == 1 } }
   players { $0.friends.count() > 2 && $0.friends.maximum(\.score) < 3 }
   teams { $0.players.any { $0.score > 1 } && $0.players.sum(\.score) > 2 }
+  players { $0.team.players.count() > 5 && $0.friends.any { $0.team.players.none() } }
+  teams { $0.players.friends.team.count() > 2 && $0.players.all { $0.score > 1 } }
   teams { $0.players.count { $0.score != nil } >= 3 && $0.lead.friends.count > 1 }
 }
 

@@ -25,12 +25,18 @@ public struct Query<Subject: Record>: Hashable, Sendable {
   /// primary key.
   public var after: [FieldValue]?
 
-  public init(
-    where condition: Condition<Subject> = .always, sortedBy order: Order...,
-    limit: Int? = nil, offset: Int = 0, after key: [FieldValue]? = nil
+  /// Creates the query of all records.
+  public init() {
+    self.init(where: .always)
+  }
+
+  @usableFromInline
+  init(
+    where condition: Condition<Subject>, limit: Int? = nil, offset: Int = 0,
+    after key: [FieldValue]? = nil
   ) {
     self.condition = condition
-    self.order = order
+    order = []
     self.limit = limit
     self.offset = offset
     after = key

@@ -122,16 +122,6 @@ extension PersistentStore {
     try await read { snapshot in try snapshot.fetch(query, after: record) }
   }
 
-  /// Returns the records that meet a condition.
-  ///
-  /// - Throws: as `fetch(_:after:)`.
-  @concurrent
-  public func fetch<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>
-  ) async throws -> [Subject] {
-    try await fetch(Query(where: condition))
-  }
-
   /// Returns the first record of a query, which is run on a thread of the library; nil if there is none.
   ///
   /// ```swift
@@ -142,16 +132,6 @@ extension PersistentStore {
   @concurrent
   public func first<Subject: Record>(_ query: Query<Subject>) async throws -> Subject? {
     try await read { snapshot in try snapshot.first(query) }
-  }
-
-  /// Returns the first record that meets a condition, by primary key; nil if none does.
-  ///
-  /// - Throws: as `fetch(_:after:)`.
-  @concurrent
-  public func first<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>
-  ) async throws -> Subject? {
-    try await first(Query(where: condition))
   }
 
   /// Returns the number of records of a query, which is run on a thread of the library.
@@ -165,16 +145,6 @@ extension PersistentStore {
   @concurrent
   public func count<Subject: Record>(_ query: Query<Subject>) async throws -> Int {
     try await read { snapshot in try snapshot.count(query) }
-  }
-
-  /// Returns the number of records that meet a condition.
-  ///
-  /// - Throws: as `count(_:)`.
-  @concurrent
-  public func count<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>
-  ) async throws -> Int {
-    try await count(Query(where: condition))
   }
 
   /// Shows the commits that another process has made since, in a store opened for reading, while the task is suspended.
@@ -364,17 +334,6 @@ extension PersistentStore {
     try await write(durability: durability) { transaction in try transaction.delete(query) }
   }
 
-  /// Deletes the records that meet a condition, in a transaction of its own.
-  ///
-  /// - Throws: as `delete(_:durability:)` of a query.
-  @discardableResult
-  @concurrent
-  public func delete<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>, durability: Durability? = nil
-  ) async throws -> Int {
-    try await delete(Query(where: condition), durability: durability)
-  }
-
   /// Deletes all records of a type, in a transaction of its own.
   ///
   /// ```swift
@@ -405,21 +364,6 @@ extension PersistentStore {
     try await write(durability: durability) { transaction in
       try transaction.update(query, onConflict: policy, set: change)
     }
-  }
-
-  /// Changes the records that meet a condition, in a transaction of its own.
-  ///
-  /// - Throws: as `update(_:onConflict:durability:set:)`.
-  @discardableResult
-  nonisolated(nonsending)
-    public func update<Subject: Record>(
-      _ type: Subject.Type, where condition: Condition<Subject>,
-      onConflict policy: ConflictPolicy = .refuse, durability: Durability? = nil,
-      set change: (inout Subject) throws -> Void
-    ) async throws -> Int
-  {
-    try await update(
-      Query(where: condition), onConflict: policy, durability: durability, set: change)
   }
 
   /// Adds records, in a transaction of its own. There must be none with the primary key of any.

@@ -78,19 +78,6 @@ private struct Asking {
 private enum Comparing {
   case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
 
-  func path<Value: OrderedFieldValue>(
-    _ path: KeyPath<Measured, Value>, _ value: Value
-  ) -> Condition<Measured> {
-    switch self {
-    case .equal: path == value
-    case .notEqual: path != value
-    case .less: path < value
-    case .lessOrEqual: path <= value
-    case .greater: path > value
-    case .greaterOrEqual: path >= value
-    }
-  }
-
   func field<Value: OrderedFieldValue>(
     _ field: FieldReference<Measured, Value>, _ value: Value
   ) -> Condition<Measured> {
@@ -195,15 +182,6 @@ extension FieldVisitor {
   }
 }
 
-private struct ComparisonOfPaths: FieldVisitor {
-  let ask: Asking
-  let comparing: Comparing
-
-  func visit<Value: OrderedFieldValue>(_ path: KeyPath<Measured, Value>, _ values: [Value]) {
-    for value in values { ask(comparing.path(path, value)) }
-  }
-}
-
 private struct ComparisonOfFields: FieldVisitor {
   let ask: Asking
   let comparing: Comparing
@@ -283,33 +261,35 @@ extension ExtremeCalls {
     for condition in [left, right, mixed] { ask(condition) }
   }
 
+  /// Fields in ranges and among values.
+  private static func ranges() throws {
+    let ask = try Asking()
+    ask(Condition { $0.id.isIn(Int.min...Int.max) })
+    ask(Condition { $0.id.isIn(Int.max..<Int.max) })
+    ask(Condition { $0.weight.isIn(-Double.infinity...Double.infinity) })
+    ask(Condition { $0.weight.isIn(-Double.infinity..<Double.infinity) })
+    ask(Condition { $0.text.isIn(""..."\u{10FFFF}") })
+    ask(Condition { $0.time.isIn(Date.distantPast..<Date.distantFuture) })
+    ask(Condition { $0.id.isIn([]) })
+    ask(Condition { $0.id.isIn(Array(-50_000..<50_000)) })
+    ask(Condition { $0.weight.isIn(Extremes.numbers) })
+    ask(Condition { $0.text.isIn(Extremes.strings) })
+    ask(Condition { $0.list.isIn([[], [.min], Array(0..<100_000)]) })
+  }
+
   private typealias Call = @Sendable (Extremes) throws -> Void
 
   static let operators: [String: @Sendable (Extremes) throws -> Void] = {
     var calls: [String: Call] = [
       "Condition.&&(one:other:)": { _ in try joining { $0 && $1 } },
-      "Condition.||(one:other:)": { _ in try joining { $0 || $1 } },
+      "Condition.||(one:other:)": { _ in
+        try joining { $0 || $1 }
+        try ranges()
+      },
       "Condition.!(condition:)": { _ in
         var condition = Condition<Measured> { $0.id == .max }
         for _ in 0..<deepest { condition = !condition }
         try Asking()(condition)
-      },
-      ".~=(range:path:)": { _ in
-        let ask = try Asking()
-        ask(Condition { $0.id.isIn(Int.min...Int.max) })
-        ask(Condition { $0.id.isIn(Int.max..<Int.max) })
-        ask(Condition { $0.weight.isIn(-Double.infinity...Double.infinity) })
-        ask(Condition { $0.weight.isIn(-Double.infinity..<Double.infinity) })
-        ask(Condition { $0.text.isIn(""..."\u{10FFFF}") })
-        ask(Condition { $0.time.isIn(Date.distantPast..<Date.distantFuture) })
-      },
-      ".~=(values:path:)": { _ in
-        let ask = try Asking()
-        ask(Condition { $0.id.isIn([]) })
-        ask(Condition { $0.id.isIn(Array(-50_000..<50_000)) })
-        ask(Condition { $0.weight.isIn(Extremes.numbers) })
-        ask(Condition { $0.text.isIn(Extremes.strings) })
-        ask(Condition { $0.list.isIn([[], [.min], Array(0..<100_000)]) })
       },
       "FieldOperand.??(one:value:)": { _ in
         let ask = try Asking()
@@ -394,12 +374,6 @@ extension ExtremeCalls {
       (">=", .greaterOrEqual),
     ]
     for (name, comparing) in comparing {
-      calls[".\(name)(path:value:)"] = { _ in
-        let ask = try Asking()
-        ComparisonOfPaths(ask: ask, comparing: comparing).visitAll()
-        if comparing == .equal { ask(Condition { $0.count == nil }) }
-        if comparing == .notEqual { ask(Condition { $0.count != nil }) }
-      }
       calls["FieldOperand.\(name)(one:value:)"] = { _ in
         let ask = try Asking()
         ComparisonOfFields(ask: ask, comparing: comparing).visitAll()

@@ -42,7 +42,7 @@ enum ExtremeCalls {
   }
 
   static let reading: [String: @Sendable (Extremes) throws -> Void] = [
-    "Query.init(where:sortedBy:limit:offset:after:)": { extremes in
+    "Query.after(_:)": { extremes in
       for query in queries() { ask(extremes, query) }
       for value in Extremes.values {
         ask(extremes, Query().after(value))

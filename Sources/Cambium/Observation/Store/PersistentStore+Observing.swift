@@ -89,25 +89,6 @@ extension PersistentStore {
       ChangeSetMaker(type: type, filter: filter), at: try observe(type, key: nil))
   }
 
-  /// Returns the changes of the records that meet a condition.
-  ///
-  /// - Throws: as `changes(of:)` of a query.
-  public func changes<Subject: Record>(
-    of type: Subject.Type, where condition: Condition<Subject>
-  ) throws(StoreError) -> StoreObservation<ChangeSet<Subject>> {
-    try changes(of: Query(where: condition))
-  }
-
-  /// Returns the changes of the records that meet a condition that a closure makes of the fields.
-  ///
-  /// - Throws: as `changes(of:)` of a query.
-  @_disfavoredOverload
-  public func changes<Subject: Record>(
-    of type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
-  ) throws(StoreError) -> StoreObservation<ChangeSet<Subject>> {
-    try changes(of: type.where(condition))
-  }
-
   /// Returns the results of a query, and the new results whenever commits change them, in order. The first element has the
   /// initial results; each later one has newer results and the difference to those before.
   ///

@@ -88,18 +88,11 @@ extension FieldReference where Value: FieldValueConvertible {
   }
 }
 
-extension FieldReference where Value: OrderedFieldValue {
-  /// Returns the condition that the field lies between two values, both included.
-  @inlinable
-  public func isBetween(_ lower: Value, _ upper: Value) -> Condition<Subject> {
-    self >= lower && self <= upper
-  }
-}
-
 extension FieldReference where Value: OrderedFieldValue & Comparable {
+  /// Returns the condition that the field lies in a range: `{ $0.age.isIn(18...30) }`.
   @inlinable
   public func isIn(_ range: ClosedRange<Value>) -> Condition<Subject> {
-    isBetween(range.lowerBound, range.upperBound)
+    self >= range.lowerBound && self <= range.upperBound
   }
 
   @inlinable

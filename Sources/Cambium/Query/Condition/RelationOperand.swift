@@ -163,139 +163,109 @@ extension FieldReference {
 // MARK: Conditions
 
 extension RelationOperand {
-  /// Returns the condition that one of the related records meets a condition; that there is one, without it.
-  public func any(_ condition: Condition<Related> = .always) -> Condition<Subject> {
-    Condition(.any(relation.property, condition.tree))
-  }
-
-  /// Returns the condition that one of the related records meets a condition that a closure makes of its fields.
-  @_disfavoredOverload
-  public func any(_ condition: (Fields<Related>) -> Condition<Related>) -> Condition<Subject> {
-    any(condition(Fields()))
+  /// Returns the condition that one of the related records meets a condition, `{ $0.books.any { $0.price > 10 } }`; that there
+  /// is one, without it.
+  public func any(
+    _ condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
+  ) -> Condition<Subject> {
+    Condition(.any(relation.property, condition(Fields()).tree))
   }
 
   /// Returns the condition that all related records meet a condition; it holds if there are none.
-  public func all(_ condition: Condition<Related>) -> Condition<Subject> { !any(!condition) }
-
-  /// Returns the condition that all related records meet a condition that a closure makes of their fields.
-  @_disfavoredOverload
   public func all(_ condition: (Fields<Related>) -> Condition<Related>) -> Condition<Subject> {
-    all(condition(Fields()))
+    !any { !condition($0) }
   }
 
   /// Returns the condition that no related record meets a condition; that there is none, without it.
-  public func none(_ condition: Condition<Related> = .always) -> Condition<Subject> {
+  public func none(
+    _ condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
+  ) -> Condition<Subject> {
     !any(condition)
-  }
-
-  /// Returns the condition that no related record meets a condition that a closure makes of its fields.
-  @_disfavoredOverload
-  public func none(_ condition: (Fields<Related>) -> Condition<Related>) -> Condition<Subject> {
-    none(condition(Fields()))
   }
 }
 
-extension Condition {
-  /// Returns the condition that a record that a reference leads to meets a condition: `{ $0.author.any { $0.name == "Le Guin" } }`.
-  ///
-  /// - Parameter reference: The key path of a reference, optional or not, or of a list of them.
-  public static func any<Relation: ReferenceProperty>(
-    _ reference: KeyPath<Subject, Relation>, _ condition: Condition<Relation.Target> = .always
-  ) -> Condition {
-    FieldReference<Subject, Relation>(PropertyReference(reference)).any(condition)
-  }
+// A property is no inverse. With these, the compiler's error about a closure with a misspelt field is about the field.
+extension FieldReference {
+  @available(*, unavailable)
+  public func any<Related: Record>(
+    _ condition: (Fields<Related>) -> Condition<Related>
+  ) -> Condition<Subject> where Value == Inverse<Subject, Related> { .never }
 
-  /// Returns the condition that all records that a reference leads to meet a condition; it holds if there are none.
-  public static func all<Relation: ReferenceProperty>(
-    _ reference: KeyPath<Subject, Relation>, _ condition: Condition<Relation.Target>
-  ) -> Condition {
-    !any(reference, !condition)
-  }
+  @available(*, unavailable)
+  public func all<Related: Record>(
+    _ condition: (Fields<Related>) -> Condition<Related>
+  ) -> Condition<Subject> where Value == Inverse<Subject, Related> { .never }
 
-  /// Returns the condition that no record that a reference leads to meets a condition.
-  public static func none<Relation: ReferenceProperty>(
-    _ reference: KeyPath<Subject, Relation>, _ condition: Condition<Relation.Target> = .always
-  ) -> Condition {
-    !any(reference, condition)
-  }
+  @available(*, unavailable)
+  public func none<Related: Record>(
+    _ condition: (Fields<Related>) -> Condition<Related>
+  ) -> Condition<Subject> where Value == Inverse<Subject, Related> { .never }
 
-  /// Returns the condition that a record at the other end meets a condition: `{ $0.books.any { $0.price > 10 } }`.
-  public static func any<Related: Record>(
-    _ inverse: Inverse<Subject, Related>, _ condition: Condition<Related> = .always
-  ) -> Condition {
-    inverse.any(condition)
-  }
-
-  /// Returns the condition that all records at the other end meet a condition; it holds if there are none.
-  public static func all<Related: Record>(
-    _ inverse: Inverse<Subject, Related>, _ condition: Condition<Related>
-  ) -> Condition {
-    inverse.all(condition)
-  }
-
-  /// Returns the condition that no record at the other end meets a condition.
-  public static func none<Related: Record>(
-    _ inverse: Inverse<Subject, Related>, _ condition: Condition<Related> = .always
-  ) -> Condition {
-    inverse.none(condition)
+  @available(*, unavailable)
+  public func count<Related: Record>(
+    where condition: (Fields<Related>) -> Condition<Related>
+  ) -> ComputedField<Subject, Int> where Value == Inverse<Subject, Related> {
+    ComputedField(.value(.null))
   }
 }
 
 // MARK: Values
 
 extension RelationOperand {
-  /// Returns the number of related records that meet a condition: `{ $0.books.count { $0.price > 10 } >= 3 }`.
-  public func count(where condition: Condition<Related> = .always) -> ComputedField<Subject, Int> {
-    ComputedField(PropertyExpression(countOf: relation.property, where: condition.tree))
-  }
-
-  /// Returns the number of related records that meet a condition that a closure makes of their fields.
-  @_disfavoredOverload
+  /// Returns the number of related records that meet a condition, `{ $0.books.count { $0.price > 10 } >= 3 }`; of all of them,
+  /// without it.
   public func count(
-    where condition: (Fields<Related>) -> Condition<Related>
+    where condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
   ) -> ComputedField<Subject, Int> {
-    count(where: condition(Fields()))
+    ComputedField(
+      PropertyExpression(countOf: relation.property, where: condition(Fields()).tree))
   }
 
   /// Returns the sum of a field of the related records that meet a condition. Null is left out; of none it is zero.
   public func sum<Number: FieldNumber>(
-    _ field: KeyPath<Related, Number>, where condition: Condition<Related> = .always
+    _ field: KeyPath<Related, Number>,
+    where condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
   ) -> ComputedField<Subject, Number.Total> {
     aggregate(.sum, field, condition)
   }
 
   /// Returns the lowest value of a field of the related records that meet a condition; null if there is none.
   public func minimum<Value: OrderedFieldValue>(
-    _ field: KeyPath<Related, Value>, where condition: Condition<Related> = .always
+    _ field: KeyPath<Related, Value>,
+    where condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
   ) -> ComputedField<Subject, Value?> {
     aggregate(.minimum, field, condition)
   }
 
   public func minimum<Value: OrderedFieldValue>(
-    _ field: KeyPath<Related, Value?>, where condition: Condition<Related> = .always
+    _ field: KeyPath<Related, Value?>,
+    where condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
   ) -> ComputedField<Subject, Value?> {
     aggregate(.minimum, field, condition)
   }
 
   /// Returns the highest value of a field of the related records that meet a condition; null if there is none.
   public func maximum<Value: OrderedFieldValue>(
-    _ field: KeyPath<Related, Value>, where condition: Condition<Related> = .always
+    _ field: KeyPath<Related, Value>,
+    where condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
   ) -> ComputedField<Subject, Value?> {
     aggregate(.maximum, field, condition)
   }
 
   public func maximum<Value: OrderedFieldValue>(
-    _ field: KeyPath<Related, Value?>, where condition: Condition<Related> = .always
+    _ field: KeyPath<Related, Value?>,
+    where condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
   ) -> ComputedField<Subject, Value?> {
     aggregate(.maximum, field, condition)
   }
 
   private func aggregate<Value, Result>(
-    _ aggregate: RelatedAggregate, _ field: KeyPath<Related, Value>, _ condition: Condition<Related>
+    _ aggregate: RelatedAggregate, _ field: KeyPath<Related, Value>,
+    _ condition: (Fields<Related>) -> Condition<Related>
   ) -> ComputedField<Subject, Result> {
     ComputedField(
       PropertyExpression(
         aggregate, of: .property(PropertyReference(field)), at: relation.property,
-        where: condition.tree))
+        where: condition(Fields()).tree))
   }
 }

@@ -20,16 +20,6 @@ extension WriteTransaction {
     return keys.count
   }
 
-  /// Deletes the records that meet a condition.
-  ///
-  /// - Throws: as `delete(_:)` of a query.
-  @discardableResult
-  public mutating func delete<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>
-  ) throws -> Int {
-    try delete(Query(where: condition))
-  }
-
   /// Changes the records of a query. The records are determined before the first one is changed.
   ///
   /// ```swift
@@ -66,17 +56,6 @@ extension WriteTransaction {
       count += 1
     }
     return count
-  }
-
-  /// Changes the records that meet a condition.
-  ///
-  /// - Throws: as `update(_:onConflict:set:)`.
-  @discardableResult
-  public mutating func update<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>,
-    onConflict policy: ConflictPolicy = .refuse, set change: (inout Subject) throws -> Void
-  ) throws -> Int {
-    try update(Query(where: condition), onConflict: policy, set: change)
   }
 
   /// The primary keys of a query's records, before anything changes.
@@ -155,20 +134,6 @@ extension PersistentStore {
     try write(durability: durability) { transaction in try transaction.delete(query) }
   }
 
-  /// Deletes the records that meet a condition, in a transaction of its own.
-  ///
-  /// ```swift
-  /// let count = try store.delete(Item.where { $0.stock == 0 })
-  /// ```
-  ///
-  /// - Throws: as `delete(_:durability:)` of a query.
-  @discardableResult
-  public func delete<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>, durability: Durability? = nil
-  ) throws -> Int {
-    try delete(Query(where: condition), durability: durability)
-  }
-
   /// Deletes all records of a type, in a transaction of its own.
   ///
   /// - Throws: as `write` and `WriteTransaction.deleteAll(_:)`.
@@ -192,22 +157,6 @@ extension PersistentStore {
     try write(durability: durability) { transaction in
       try transaction.update(query, onConflict: policy, set: change)
     }
-  }
-
-  /// Changes the records that meet a condition, in a transaction of its own.
-  ///
-  /// ```swift
-  /// try store.update(Item.where { $0.price < 1 }) { item in item.price = 1 }
-  /// ```
-  ///
-  /// - Throws: as `update(_:onConflict:durability:set:)`.
-  @discardableResult
-  public func update<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>,
-    onConflict policy: ConflictPolicy = .refuse, durability: Durability? = nil,
-    set change: (inout Subject) throws -> Void
-  ) throws -> Int {
-    try update(Query(where: condition), onConflict: policy, durability: durability, set: change)
   }
 
   /// Adds records, in a transaction of its own. There must be none with the primary key of any.

@@ -171,7 +171,8 @@ extension KeptFieldQuery {
     in type: RecordType<Subject>, _ entities: Entities
   ) throws -> Query<Subject> {
     let names = StoredProperties(entity: type, entities: entities)
-    var query = Query<Subject>(limit: limit, offset: offset ?? 0, after: after?.map(\.value))
+    var query = Query<Subject>(
+      where: .always, limit: limit, offset: offset ?? 0, after: after?.map(\.value))
     if let fields = condition?.fields {
       query.condition = Condition(
         try PropertyCondition(try FieldCondition(parsing: fields), by: names))

@@ -25,16 +25,6 @@ extension RecordReading where Self: ~Copyable {
     return records
   }
 
-  /// Returns the records that meet a condition.
-  ///
-  /// - Throws: as `fetch(_:after:)`.
-  @inlinable
-  public func fetch<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>
-  ) throws -> [Subject] {
-    try fetch(Query(where: condition))
-  }
-
   /// Returns the first record of a query; nil if there is none.
   ///
   /// - Throws: as `fetch(_:after:)`.
@@ -43,16 +33,6 @@ extension RecordReading where Self: ~Copyable {
     var query = query
     query.limit = Swift.min(query.limit ?? 1, 1)
     return try cursor(query).next()
-  }
-
-  /// Returns the first record that meets a condition, by primary key; nil if none does.
-  ///
-  /// - Throws: as `fetch(_:after:)`.
-  @inlinable
-  public func first<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>
-  ) throws -> Subject? {
-    try first(Query(where: condition))
   }
 }
 
@@ -108,15 +88,6 @@ extension RecordReading where Self: ~Copyable {
   public func count<Subject: Record>(_ query: Query<Subject>) throws(StoreError) -> Int {
     let (runner, query) = try recordReader().runner(of: query)
     return try runner.count(query)
-  }
-
-  /// Returns the number of records that meet a condition.
-  ///
-  /// - Throws: as `count(_:)`.
-  public func count<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>
-  ) throws(StoreError) -> Int {
-    try count(Query(where: condition))
   }
 
   /// Returns true if a query has any record.

@@ -348,7 +348,7 @@ extension RecordDescription {
     }
 
     /// Creates a primary key of fields that are known only when the program runs.
-    public init(fields: [KeyField]) {
+    package init(fields: [KeyField]) {
       self.fields = fields
     }
   }

@@ -110,7 +110,7 @@ import Testing
       try ids(#"mentions.any(year < 1920)"#) { $0.mentions.any { $0.year < 1920 } } == [1])
     #expect(
       try ids(#"themes.sum(id, text != "sea") == 2"#) {
-        $0.themes.sum(\.id, where: Condition { $0.text != "sea" }) == 2
+        $0.themes.sum(\.id) { $0.text != "sea" } == 2
       } == [2])
     #expect(try ids("themes.maximum(id) >= 2") { $0.themes.maximum(\.id) >= 2 } == [2])
     #expect(try ids("themes.minimum(id) == null") { $0.themes.minimum(\.id) == nil } == [3, 4])

@@ -82,7 +82,7 @@ private struct Track: Record, Identifiable, Equatable {
         == artists.map { songs(of: $0).map(\.seconds).reduce(0, +) })
     #expect(
       try store.select(from: all) {
-        $0.albums.tracks.maximum(\.seconds, where: Condition { $0.seconds < 200 })
+        $0.albums.tracks.maximum(\.seconds) { $0.seconds < 200 }
       } == artists.map { songs(of: $0).map(\.seconds).filter { $0 < 200 }.max() })
     #expect(
       try store.fetch(Artist.where { $0.albums.tracks.any { $0.seconds > 350 } })
