@@ -36,13 +36,13 @@ import Testing
     for deletion in 0..<5 {
       let store = try store()
       try store.save(Weekly(chore: Chore(task: Task(id: 1, title: "wash"), room: "bath"), day: 3))
-      try store.deleteAll(Entry.self)
+      try store.write { try $0.deleteAll(Entry.self) }
       switch deletion {
       case 0: #expect(try store.delete(Task.self, key: 1))
       case 1: #expect(try store.delete(Weekly.self, key: 1))
       case 2: #expect(try store.delete(Chore.where(.always)) == 1)
-      case 3: try store.deleteAll(Task.self)
-      default: try store.deleteAll(Weekly.self)
+      case 3: try store.write { try $0.deleteAll(Task.self) }
+      default: try store.write { try $0.deleteAll(Weekly.self) }
       }
       #expect(try log(store) == ["delete weekly 3", "delete task WASH"], "\(deletion)")
       #expect(try store.count(Task.self) == 0)

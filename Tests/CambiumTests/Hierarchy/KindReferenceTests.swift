@@ -215,7 +215,7 @@ private let model = StoreModel(records: [
     #expect(try store.fetch(Business.where { $0.expenses.count() == 0 }).map(\.id) == [2])
     let expense = Expense(id: 12, trip: Reference(1))
     try store.insert(expense)
-    #expect(try store.add(expense, to: Business.expenses, of: Self.business(2)))
+    #expect(try store.write { try $0.add(expense, to: Business.expenses, of: Self.business(2)) })
     #expect(try store.count(Business.expenses(of: Reference(2))) == 1)
     // By the root's type, too.
     try store.delete(Journey.self, key: 2)

@@ -106,9 +106,9 @@ import Testing
     #expect(try trips.delete(Trip.where { $0.start >= 1 }) == 4)
     #expect(Set(try trips.trips().keys) == [0])
     trips = try store()
-    try trips.deleteAll(PersonalTrip.self)
+    try trips.write { try $0.deleteAll(PersonalTrip.self) }
     #expect(Set(try trips.trips().keys) == [0, 1, 2, 4])
-    try trips.deleteAll(Trip.self)
+    try trips.write { try $0.deleteAll(Trip.self) }
     #expect(try trips.trips().isEmpty)
     trips = try store()
     let all = [0, 1, 2, 3, 4].map { PersonalTrip(trip: Trip(id: $0, name: ""), mood: "") }

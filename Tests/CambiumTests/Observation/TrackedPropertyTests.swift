@@ -342,7 +342,7 @@ import Testing
     try store.delete(Download.where { $0.name == "2" })
     #expect(try renewed() == [0, 0])
     try fill()
-    try store.deleteAll(Download.self)
+    try store.write { try $0.deleteAll(Download.self) }
     #expect(try store.backend.snapshot().unstored.isEmpty)
     #expect(try renewed() == [0, 0])
     try fill()

@@ -162,7 +162,7 @@ private struct Mixed: Record, Equatable {
       #expect(try store.delete(contentsOf: Mixed.some.prefix(10)) == 10)
       #expect(storeError { try store.insert(contentsOf: Mixed.some.suffix(200)) } == nil)
       #expect(try store.count(Mixed.self) == 490)
-      try store.deleteAll(Mixed.self)
+      try store.write { try $0.deleteAll(Mixed.self) }
       #expect(try store.count(Mixed.self) == 0)
     }
   }

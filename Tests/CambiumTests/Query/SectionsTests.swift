@@ -74,7 +74,7 @@ import Testing
       #expect(try ids(Query()) == [[3], [1], [4], [0, 2]])
       let anyCase = Volume.sorted(by: .ascending(\.genre, caseInsensitive: true), .descending(\.id))
       #expect(try ids(anyCase) == [[1], [3], [4], [2, 0]])
-      try store.deleteAll(Volume.self)
+      try store.write { try $0.deleteAll(Volume.self) }
       let ratings = [
         Double.nan, 0.0, -Double.nan, -0.0, .infinity, Double(nan: 3, signaling: false),
       ]

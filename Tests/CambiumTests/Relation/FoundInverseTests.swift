@@ -81,7 +81,7 @@ private struct Country: Record, Identifiable {
     }
     #expect(try store.fetch(Author.books(of: two)).map(\.id) == [1])
     #expect(try store.fetch(Author.reviews(of: one)).map(\.id) == [1])
-    try store.add(Book(id: 2), to: Author.books, of: one)
+    _ = try store.write { try $0.add(Book(id: 2), to: Author.books, of: one) }
     #expect(try store.fetch(Author.books(of: one)).map(\.id) == [1, 2])
     _ = try store.delete(one)
     #expect(try store.count(Review.self) == 0)

@@ -209,26 +209,26 @@ private struct Remark: Record, Equatable {
   @Test func `C4: records are added to the other end, and removed from it`() throws {
     try withBooks { store in
       let book = try #require(try store.fetch(Book.self, key: 1))
-      #expect(try store.add(book, to: Author.books, of: Self.two))
-      #expect(try !store.add(book, to: Author.books, of: Self.two))
+      #expect(try store.write { try $0.add(book, to: Author.books, of: Self.two) })
+      #expect(try !store.write { try $0.add(book, to: Author.books, of: Self.two) })
       #expect(try store.fetch(Author.books(of: Self.two)).map(\.id) == [1])
       // A reference that led elsewhere leads here now.
-      #expect(try store.add(Book(id: 3), to: Author.books, of: Self.two))
+      #expect(try store.write { try $0.add(Book(id: 3), to: Author.books, of: Self.two) })
       #expect(try store.count(Author.books(of: Self.one)) == 6)
       let changed = try #require(try store.fetch(Book.self, key: 3))
       #expect(changed.changes == 1 && changed.text == Self.long && changed.title == "T3")
-      #expect(try store.remove(book, from: Author.books, of: Self.two))
-      #expect(try !store.remove(book, from: Author.books, of: Self.two))
-      #expect(try !store.remove(book, from: Author.books, of: Self.one))
+      #expect(try store.write { try $0.remove(book, from: Author.books, of: Self.two) })
+      #expect(try !store.write { try $0.remove(book, from: Author.books, of: Self.two) })
+      #expect(try !store.write { try $0.remove(book, from: Author.books, of: Self.one) })
       #expect(try store.fetch(Book.self, key: 1)?.author == nil)
       // Lists, whose order is kept.
-      #expect(try store.add(Book(id: 2), to: Topic.books, of: Self.tags[2]))
-      #expect(try !store.add(Book(id: 2), to: Topic.books, of: Self.tags[1]))
+      #expect(try store.write { try $0.add(Book(id: 2), to: Topic.books, of: Self.tags[2]) })
+      #expect(try !store.write { try $0.add(Book(id: 2), to: Topic.books, of: Self.tags[1]) })
       #expect(try store.fetch(Book.self, key: 2)?.tags.map(\.id) == ["y", "x", "z"])
-      #expect(try store.remove(Book(id: 2), from: Topic.books, of: Self.tags[1]))
+      #expect(try store.write { try $0.remove(Book(id: 2), from: Topic.books, of: Self.tags[1]) })
       #expect(try store.fetch(Book.self, key: 2)?.tags.map(\.id) == ["x", "z"])
       // A bare key can be given another value.
-      #expect(try store.add(Paper(id: 0, by: 0), to: Author.papers, of: Self.two))
+      #expect(try store.write { try $0.add(Paper(id: 0, by: 0), to: Author.papers, of: Self.two) })
       #expect(try store.fetch(Author.papers(of: Self.two)).map(\.id) == [0, 1, 3])
     }
   }
@@ -236,13 +236,13 @@ private struct Remark: Record, Equatable {
   @Test func `C4: exactly the records that are named are at the other end`() throws {
     try withBooks { store in
       let named = [3, 6, 7].map { Book(id: $0) }
-      try store.set(Author.books, of: Self.one, to: named)
+      try store.write { try $0.set(Author.books, of: Self.one, to: named) }
       #expect(try store.fetch(Author.books(of: Self.one)).map(\.id) == [3, 6, 7])
       #expect(try store.fetch(Book.self, key: 3)?.changes == 0)
       #expect(try store.fetch(Book.self, key: 9)?.changes == 1)
-      try store.set(Author.books, of: Self.one, to: [Book]())
+      try store.write { try $0.set(Author.books, of: Self.one, to: [Book]()) }
       #expect(try store.count(Author.books(of: Self.one)) == 0)
-      try store.set(Topic.books, of: Self.tags[2], to: named)
+      try store.write { try $0.set(Topic.books, of: Self.tags[2], to: named) }
       #expect(try store.fetch(Topic.books(of: Self.tags[2])).map(\.id) == [3, 6, 7])
     }
   }
@@ -251,19 +251,21 @@ private struct Remark: Record, Equatable {
     try withBooks { store in
       let cover = Cover(id: UUID())
       try store.save(cover)
-      try store.add(Book(id: 1), to: Cover.book, of: cover)
+      _ = try store.write { try $0.add(Book(id: 1), to: Cover.book, of: cover) }
       let error = #expect(throws: StoreError.self) {
-        try store.add(Book(id: 2), to: Cover.book, of: cover)
+        _ = try store.write { try $0.add(Book(id: 2), to: Cover.book, of: cover) }
       }
       guard case .uniqueConflict("Book", "cover", "1") = error else {
         Issue.record("\(String(describing: error))")
         return
       }
       // Here the one that leads there is not named, so it is cut first.
-      try store.set(Cover.book, of: cover, to: [Book(id: 2)])
+      try store.write { try $0.set(Cover.book, of: cover, to: [Book(id: 2)]) }
       #expect(try store.fetch(Cover.book(of: cover)).map(\.id) == [2])
       #expect(try store.fetch(Book.self, key: 1)?.cover == nil)
-      try store.add(Book(id: 1), to: Cover.book, of: cover, onConflict: .replaceOther)
+      _ = try store.write {
+        try $0.add(Book(id: 1), to: Cover.book, of: cover, onConflict: .replaceOther)
+      }
       #expect(try store.fetch(Cover.book(of: cover)).map(\.id) == [1])
       #expect(try store.fetch(Book.self, key: 2) == nil)
     }
@@ -314,7 +316,7 @@ private struct Remark: Record, Equatable {
       }
       // That the other one exists, the commit finds.
       #expect(throws: StoreError.self) {
-        try store.add(Book(id: 1), to: Author.books, of: Author(id: 77))
+        _ = try store.write { try $0.add(Book(id: 1), to: Author.books, of: Author(id: 77)) }
       }
       #expect(try store.fetch(Book.self, key: 1)?.author == nil)
     }

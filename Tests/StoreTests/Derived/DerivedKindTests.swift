@@ -157,7 +157,7 @@ import Testing
       try store.save(Dog(animal: Animal(id: 3, mother: Reference(3)), weight: 100))
       #expect(try store.fetch(Dog.self, key: 3)?.pupWeight == 100)
       #expect(try store.fetch(Dog.self, key: 1)?.pupCount == 2)
-      try store.deleteAll(Dog.self)
+      try store.write { try $0.deleteAll(Dog.self) }
       #expect(try store.fetch(Animal.self) == [])
     }
   }

@@ -85,7 +85,7 @@ import Testing
     let cut = try #require(try await labels.next()?.updated.first)
     #expect(cut.new == Label(id: 20, album: nil) && cut.changedFields == ["album"])
     try await store.delete(Picture.where { $0.id < 4 })
-    try await store.deleteAll(Picture.self)
+    try await store.write { try $0.deleteAll(Picture.self) }
     #expect(try await pictures.next()?.deleted.map(\.id) == [3, 4, 5])
     try await store.close()
   }

@@ -111,11 +111,11 @@ import Testing
     let report = try PersistentStore.salvage(at: path, to: copy, options: options)
     #expect(report.remainingFaults == [])
     let store = try PersistentStore(at: copy, model: Self.model)
-    let ticket = try store.insertAndFetch(QueueTicket("next"))
+    let ticket = try store.write { try $0.insertAndFetch(QueueTicket("next")) }
     // Without gaps means: the next, and no other.
     let gap = storeError { try store.insert(Bill(-2, number: 1_500)) }
     #expect("\(gap.map { "\($0)" } ?? "")".contains("would leave a gap"))
-    let bill = try store.insertAndFetch(Bill(-1))
+    let bill = try store.write { try $0.insertAndFetch(Bill(-1)) }
     try store.close()
     #expect(try PersistentStore.check(at: copy, .deep).faults == [])
     return (ticket.id, bill.number, bill.page)

@@ -96,7 +96,6 @@ private struct TaskCall: Sendable {
     TaskCall("collectBlobs") { store in _ = try await store.collectBlobs() },
     TaskCall("finishMigration") { store in _ = try await store.finishMigration() },
     TaskCall("dropKeptVersions") { store in try await store.dropKeptVersions() },
-    TaskCall("deleteAll") { store in try await store.deleteAll(Photo.self) },
     TaskCall("close") { store in try await store.close() },
   ]
 }

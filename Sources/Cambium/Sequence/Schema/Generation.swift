@@ -10,7 +10,7 @@
 ///     Field("total")
 ///   }
 /// }
-/// let invoice = try store.insertAndFetch(Invoice(total: 12))
+/// let invoice = try store.write { try $0.insertAndFetch(Invoice(total: 12)) }
 /// print(invoice.number)
 /// ```
 ///
