@@ -334,20 +334,6 @@ extension PersistentStore {
     try await write(durability: durability) { transaction in try transaction.delete(query) }
   }
 
-  /// Deletes all records of a type, in a transaction of its own.
-  ///
-  /// ```swift
-  /// try await store.deleteAll(Item.self)
-  /// ```
-  ///
-  /// - Throws: as `write` and `WriteTransaction.deleteAll(_:)`.
-  @concurrent
-  public func deleteAll<Subject: Record>(
-    _ type: Subject.Type, durability: Durability? = nil
-  ) async throws {
-    try await write(durability: durability) { transaction in try transaction.deleteAll(type) }
-  }
-
   /// Changes the records of a query, in a transaction of its own.
   ///
   /// - Parameter change: Changes a record, but not its primary key. It is isolated as the caller is.

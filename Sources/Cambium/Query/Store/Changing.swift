@@ -134,15 +134,6 @@ extension PersistentStore {
     try write(durability: durability) { transaction in try transaction.delete(query) }
   }
 
-  /// Deletes all records of a type, in a transaction of its own.
-  ///
-  /// - Throws: as `write` and `WriteTransaction.deleteAll(_:)`.
-  public func deleteAll<Subject: Record>(
-    _ type: Subject.Type, durability: Durability? = nil
-  ) throws {
-    try write(durability: durability) { transaction in try transaction.deleteAll(type) }
-  }
-
   /// Changes the records of a query, in a transaction of its own.
   ///
   /// - Parameter change: Changes a record, but not its primary key.

@@ -77,60 +77,6 @@ extension WriteTransaction {
   }
 }
 
-// MARK: - In a transaction of its own
-
-extension PersistentStore {
-  /// Lets a record lead to another, in a transaction of its own. Returns false if it led there already.
-  ///
-  /// ```swift
-  /// try store.add(book, to: Author.books, of: author)
-  /// ```
-  ///
-  /// - Throws: as `write` and `WriteTransaction.add(_:to:of:onConflict:)`.
-  @discardableResult
-  public func add<Owner, Related>(
-    _ record: Related, to inverse: Inverse<Owner, Related>, of owner: Owner,
-    onConflict policy: ConflictPolicy = .refuse, durability: Durability? = nil
-  ) throws -> Bool {
-    try write(durability: durability) { transaction in
-      try transaction.add(record, to: inverse, of: owner, onConflict: policy)
-    }
-  }
-
-  /// Lets a record no longer lead to another, in a transaction of its own. Returns false if it did not lead there.
-  ///
-  /// ```swift
-  /// try store.remove(book, from: Author.books, of: author)
-  /// ```
-  ///
-  /// - Throws: as `write` and `WriteTransaction.remove(_:from:of:)`.
-  @discardableResult
-  public func remove<Owner, Related>(
-    _ record: Related, from inverse: Inverse<Owner, Related>, of owner: Owner,
-    durability: Durability? = nil
-  ) throws -> Bool {
-    try write(durability: durability) { transaction in
-      try transaction.remove(record, from: inverse, of: owner)
-    }
-  }
-
-  /// Lets exactly these records lead to another one, in a transaction of its own.
-  ///
-  /// ```swift
-  /// try store.set(Author.books, of: author, to: books)
-  /// ```
-  ///
-  /// - Throws: as `write` and `WriteTransaction.set(_:of:to:onConflict:)`.
-  public func set<Owner, Related>(
-    _ inverse: Inverse<Owner, Related>, of owner: Owner, to records: some Sequence<Related>,
-    onConflict policy: ConflictPolicy = .refuse, durability: Durability? = nil
-  ) throws {
-    try write(durability: durability) { transaction in
-      try transaction.set(inverse, of: owner, to: records, onConflict: policy)
-    }
-  }
-}
-
 // MARK: - How
 
 /// One record's end of a relation, that of those that lead to it.

@@ -27,8 +27,8 @@ public struct Generation: Hashable, Sendable {
   /// - A record that is saved with a number of its own keeps it, as those of an import do. The sequence continues after the
   ///   greatest number that a record ever had.
   /// - A record that is saved again with 0 or nil keeps the number that it has in the store.
-  /// - Numbers are given after hooks and validations have run. ``PersistentStore/insertAndFetch(_:durability:)`` and
-  ///   ``PersistentStore/saveAndFetch(_:durability:)`` return a record with its number.
+  /// - Numbers are given after hooks and validations have run. ``WriteTransaction/insertAndFetch(_:)`` and
+  ///   ``WriteTransaction/saveAndFetch(_:)`` return a record with its number.
   /// - A record is refused with `StoreError.invalidValue` if its field's type does not hold the next number.
   ///
   /// The field is of an integer type of any width, and no two records may have the same number: it is `unique`, or the primary key
