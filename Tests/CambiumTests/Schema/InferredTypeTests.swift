@@ -276,9 +276,9 @@ import Testing
 
   @Test func `numbers, derived fields and references have types as well`() throws {
     let store = try PersistentStore(inMemory: StoreModel(records: [Shelf.self, Book.self]))
-    let shelf = try store.insertAndFetch(Shelf(name: "Ähren"))
+    let shelf = try store.write { try $0.insertAndFetch(Shelf(name: "Ähren")) }
     try store.save(Book(isbn: "1", shelf: shelf.reference))
-    let found = try #require(try store.fetch(Shelf.self, where: \.sortName == "ahren").first)
+    let found = try #require(try store.fetch(Shelf.where { $0.sortName == "ahren" }).first)
     #expect(found.count == 1)
     try store.delete(shelf)
     #expect(try store.count(Book.self) == 0)

@@ -195,7 +195,7 @@ private enum Moved {
     // Its indexes are those of a store like any other, also after the rest of the migration.
     let expected = found.filter { $0.paint == "c5" }.map(\.id)
     #expect(
-      try store.fetch(Moved.Item2.self, where: \.paint == "c5").map(\.id) == expected,
+      try store.fetch(Moved.Item2.where { $0.paint == "c5" }).map(\.id) == expected,
       sourceLocation: sourceLocation)
     #expect(try !store.finishMigration(), sourceLocation: sourceLocation)
     #expect(try store.fetch(Moved.Item2.self) == found, sourceLocation: sourceLocation)

@@ -12,14 +12,14 @@ extension Sakila {
       return named.map { row($0.0, $0.1) }
     },
     SQLQuestion("S2") { store in
-      let actors = Actor.sorted(by: .descending { $0[Actor.films].count() }).limit(5)
-      let counts = try store.select(from: actors) { ($0.name, $0[Actor.films].count()) }
+      let actors = Actor.sorted(by: .descending { $0.films.count() }).limit(5)
+      let counts = try store.select(from: actors) { ($0.name, $0.films.count()) }
       return counts.map { row($0.0, $0.1) }
     },
     SQLQuestion("S3", inAnyOrder: true) { store in
       let customers = try store.fetch(
         Customer.where {
-          $0[Customer.rentals].none { $0.copy.film.category.name == "Horror" }
+          $0.rentals.none { $0.copy.film.category.name == "Horror" }
         })
       return customers.map { row($0.person.name) }
     },
@@ -46,14 +46,14 @@ extension Sakila {
       return categories.map { row($0.key, $0.value) }
     },
     SQLQuestion("S8", inAnyOrder: true) { store in
-      let missing = try store.fetch(Film.where { $0[Film.copies].none() })
+      let missing = try store.fetch(Film.where { $0.copies.none() })
       return missing.map { row($0.title) }
     },
     SQLQuestion("S9", inAnyOrder: true) { store in
       let present = try store.fetch(
         Copy.where {
           $0.shop == Reference(1) && $0.film.category == Reference(3)
-            && $0[Copy.rentals].none { $0.returned == nil }
+            && $0.rentals.none { $0.returned == nil }
         })
       return present.map { row($0.id) }
     },
@@ -123,7 +123,7 @@ extension Sakila {
     },
     SQLQuestion("S21") { store in
       let films = try store.select(from: Query<Film>()) {
-        ($0.title, $0[Film.copies].count(), $0[Film.copies][Copy.rentals].count())
+        ($0.title, $0.copies.count(), $0.copies.rentals.count())
       }
       return films.map { row($0.0, $0.1, $0.2) }
     },
@@ -133,15 +133,15 @@ extension Sakila {
       return films.map { row($0.id) }
     },
     SQLQuestion("S23") { store in
-      let good = Customer.where { $0[Customer.payments].sum(\.amount) > 40 }
+      let good = Customer.where { $0.payments.sum(\.amount) > 40 }
       let sums = try store.select(from: good) {
-        ($0.person.name, $0[Customer.payments].sum(\.amount))
+        ($0.person.name, $0.payments.sum(\.amount))
       }
       return sums.map { row($0.0, $0.1) }
     },
     SQLQuestion("S24", inAnyOrder: true) { store in
       let idle = try store.fetch(
-        Customer.where { $0[Customer.rentals].none() && $0[Customer.payments].none() })
+        Customer.where { $0.rentals.none() && $0.payments.none() })
       return idle.map { row($0.person.name) }
     },
     SQLQuestion("S25", inAnyOrder: true) { store in

@@ -5,18 +5,18 @@ extension Chinook {
   /// The questions of the article ComingFromSQLMusic, on a music shop, as it asks them.
   static let questions: [SQLQuestion] = [
     SQLQuestion("C1") { store in
-      let long = try store.select(from: Track.where(\.milliseconds > 400_000)) {
+      let long = try store.select(from: Track.where { $0.milliseconds > 400_000 }) {
         ($0.name, $0.album.title, $0.album.artist.name)
       }
       return long.map { row($0.0, $0.1, $0.2) }
     },
     SQLQuestion("C2") { store in
-      let genres = Genre.sorted(by: .descending { $0[Genre.tracks].count() })
-      let counts = try store.select(from: genres) { ($0.name, $0[Genre.tracks].count()) }
+      let genres = Genre.sorted(by: .descending { $0.tracks.count() })
+      let counts = try store.select(from: genres) { ($0.name, $0.tracks.count()) }
       return counts.map { row($0.0, $0.1) }
     },
     SQLQuestion("C3") { store in
-      let large = try store.fetch(Genre.where { $0[Genre.tracks].count() > 30 })
+      let large = try store.fetch(Genre.where { $0.tracks.count() > 30 })
       return large.map { row($0.name) }
     },
     SQLQuestion("C4") { store in
@@ -26,7 +26,7 @@ extension Chinook {
       return longest.flatMap { genre, tracks in tracks.map { row(genre.id, $0.name) } }
     },
     SQLQuestion("C5") { store in
-      let silent = try store.fetch(Artist.where { $0[Artist.albums].none() })
+      let silent = try store.fetch(Artist.where { $0.albums.none() })
       return silent.map { row($0.name) }
     },
     SQLQuestion("C6") { store in
@@ -80,16 +80,16 @@ extension Chinook {
     SQLQuestion("C16", inAnyOrder: true) { store in
       let fans = try store.fetch(
         Customer.where {
-          $0[Customer.invoices][Invoice.lines].any { $0.track.album.artist.name == "Deep" }
+          $0.invoices.lines.any { $0.track.album.artist.name == "Deep" }
         })
       return fans.map { row($0.name) }
     },
     SQLQuestion("C17", inAnyOrder: true) { store in
-      let good = try store.fetch(Customer.where { $0[Customer.invoices].sum(\.total) > 12 })
+      let good = try store.fetch(Customer.where { $0.invoices.sum(\.total) > 12 })
       return good.map { row($0.name) }
     },
     SQLQuestion("C18", inAnyOrder: true) { store in
-      let long = try store.fetch(Playlist.where { $0.tracks.all(\.milliseconds >= 125_000) })
+      let long = try store.fetch(Playlist.where { $0.tracks.all { $0.milliseconds >= 125_000 } })
       return long.map { row($0.name) }
     },
     SQLQuestion("C19", inAnyOrder: true) { store in
@@ -103,7 +103,7 @@ extension Chinook {
       return lists.map { row($0.0, $0.1, $0.2) }
     },
     SQLQuestion("C21") { store in
-      let below = try store.descendants(of: Employee.where(\.id == 1), along: Employee.reports)
+      let below = try store.descendants(of: Employee.where { $0.id == 1 }, along: Employee.reports)
       return below.map { row($0.record.name, $0.depth) }
     },
     SQLQuestion("C22") { store in
@@ -113,7 +113,7 @@ extension Chinook {
     },
     SQLQuestion("C23") { store in
       let sales = try store.select(from: Query<Employee>()) {
-        ($0.name, $0[Employee.customers][Customer.invoices].sum(\.total))
+        ($0.name, $0.customers.invoices.sum(\.total))
       }
       return sales.map { row($0.0, $0.1) }
     },
@@ -125,9 +125,9 @@ extension Chinook {
       return people.map { row($0.0, $0.1) }
     },
     SQLQuestion("C25") { store in
-      let artists = Artist.sorted(by: .descending { $0[Artist.albums][Album.tracks].count() })
+      let artists = Artist.sorted(by: .descending { $0.albums.tracks.count() })
       let counts = try store.select(from: artists.limit(10)) {
-        ($0.name, $0[Artist.albums][Album.tracks].count())
+        ($0.name, $0.albums.tracks.count())
       }
       return counts.map { row($0.0, $0.1) }
     },
@@ -153,7 +153,7 @@ extension Chinook {
     },
     SQLQuestion("C28", inAnyOrder: true) { store in
       let longest = try store.fetch(
-        Track.where { $0.milliseconds == $0.album[Album.tracks].maximum(\.milliseconds) })
+        Track.where { $0.milliseconds == $0.album.tracks.maximum(\.milliseconds) })
       return longest.map { row($0.id) }
     },
     SQLQuestion("C29") { store in
@@ -167,9 +167,9 @@ extension Chinook {
       return others.map { row($0.name) }
     },
     SQLQuestion("C31") { store in
-      let albums = Album.where { $0[Album.tracks].sum(\.milliseconds) > 1_800_000 }
-        .sorted(by: .descending { $0[Album.tracks].sum(\.milliseconds) })
-      let long = try store.select(from: albums) { ($0.title, $0[Album.tracks].sum(\.milliseconds)) }
+      let albums = Album.where { $0.tracks.sum(\.milliseconds) > 1_800_000 }
+        .sorted(by: .descending { $0.tracks.sum(\.milliseconds) })
+      let long = try store.select(from: albums) { ($0.title, $0.tracks.sum(\.milliseconds)) }
       return long.map { row($0.0, $0.1) }
     },
     SQLQuestion("C32") { store in

@@ -12,7 +12,7 @@ extension Northwind {
       return highest.map { row($0.key, $0.value) }
     },
     SQLQuestion("N2", inAnyOrder: true) { store in
-      let idle = try store.fetch(Customer.where { $0[Customer.orders].none() })
+      let idle = try store.fetch(Customer.where { $0.orders.none() })
       return idle.map { row($0.company.name) }
     },
     SQLQuestion("N3") { store in
@@ -69,16 +69,16 @@ extension Northwind {
       return months.map { row($0.key.0, $0.key.1, $0.count) }
     },
     SQLQuestion("N13", inAnyOrder: true) { store in
-      let long = try store.fetch(Order.where { $0[Order.lines].count() > 4 })
+      let long = try store.fetch(Order.where { $0.lines.count() > 4 })
       return long.map { row($0.id) }
     },
     SQLQuestion("N14") { store in
-      let products = Product.sorted(by: .descending { $0[Product.lines].sum(\.quantity) }).limit(5)
-      let sold = try store.select(from: products) { ($0.name, $0[Product.lines].sum(\.quantity)) }
+      let products = Product.sorted(by: .descending { $0.lines.sum(\.quantity) }).limit(5)
+      let sold = try store.select(from: products) { ($0.name, $0.lines.sum(\.quantity)) }
       return sold.map { row($0.0, $0.1) }
     },
     SQLQuestion("N15") { store in
-      let page = try store.fetch(Query<OrderLine>(limit: 10, after: [22, 7]))
+      let page = try store.fetch(Query<OrderLine>().limit(10).after(22, 7))
       return page.map { row($0.order, $0.product) }
     },
     SQLQuestion("N16") { store in
@@ -103,7 +103,7 @@ extension Northwind {
     SQLQuestion("N19") { store in
       let one = Reference<Product>(11)
       let together = try store.fetch(
-        OrderLine.where { $0.product != one && $0.order[Order.lines].any(\.product == one) }
+        OrderLine.where { $0.product != one && $0.order.lines.any { $0.product == one } }
           .grouped(by: \.product).sorted(by: .descending(.count)).limit(5))
       return together.map { row($0.key, $0.count) }
     },
@@ -114,7 +114,7 @@ extension Northwind {
     },
     SQLQuestion("N21") { store in
       let product = try store.fetch(
-        OrderLine.where(\.product == Reference(11)).grouped(by: \.product)
+        OrderLine.where { $0.product == Reference(11) }.grouped(by: \.product)
           .computing(.sum(\.quantity)))
       return product.map { row($0.key, $0.count, $0.value) }
     },
