@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// A Swift type whose values columns hold as they are. There is one for each `ScalarType`, and `Int` and `UInt`.
 protocol ScalarFieldValue: FieldValueConvertible {
