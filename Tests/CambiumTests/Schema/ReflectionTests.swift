@@ -54,8 +54,8 @@ private final class Shared {
     let store = try PersistentStore(inMemory: StoreModel(records: [Spaced.self]))
     let record = Spaced(`first name`: "Ann", `name:de`: 7, class: true, id: 1, `a list`: [1, 2])
     try store.save(record)
-    #expect(try store.fetch(Spaced.where(\.`first name` == "Ann")) == [record])
-    #expect(try store.fetch(Spaced.where(\.`name:de` == 8)).isEmpty)
+    #expect(try store.fetch(Spaced.where { $0.`first name` == "Ann" }) == [record])
+    #expect(try store.fetch(Spaced.where { $0.`name:de` == 8 }).isEmpty)
     #expect(try store.fetch(record: "Spaced").map { $0["german"] } == [.integer(7)])
     try store.close()
   }
