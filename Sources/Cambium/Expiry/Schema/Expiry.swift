@@ -16,7 +16,7 @@ extension RecordDescription {
   ///
   /// A record expires when its date, and the delay if there is one, is not later than the time. Without a date it never does. A
   /// program may see it until it is collected, soon afterwards; a query that must not see it states so:
-  /// `where: { $0.validUntil > .now }`.
+  /// `Session.where { $0.validUntil > .now }`.
   ///
   /// A store that is open for writing collects in the background, every ``StoreOptions/expiryInterval``, and on request, by
   /// ``PersistentStore/collectExpired()``. Each record is deleted as by `delete`: hooks run, delete rules apply, observers and the history see it, and

@@ -1,4 +1,4 @@
-// Records by their values: each verb takes a query, and the commonest a condition alone.
+// Records by their values: each verb takes a query.
 
 extension RecordReading where Self: ~Copyable {
   /// Returns the records of a query.

@@ -4,9 +4,9 @@
 /// that, and if newer pages are lost, they are all that is left. So the steps are looked for everywhere, and the newest
 /// statement of a step counts:
 ///
-///     commits in the log ─────────────────────┐
+///     commits in the log ────────────────────────┐
 ///     leaves of the tree `pending`, of any state ┼──▶ of each record, the steps that lead to its newest layout without a gap
-///     commits after the newest footer ────────┘
+///     commits after the newest footer ───────────┘
 ///
 /// Nothing says what becomes of the rows of any other version. Such a row is left out: reading it by the layout of another
 /// version would be a guess.
