@@ -12,7 +12,8 @@
 ///
 /// The checksum covers all of the block but itself, in every version of the format, so that a newer
 /// header can be told from a damaged one. Its reserved bytes may be anything: a later version that puts something there says
-/// so by a feature. The header of a use is written once, when the use begins.
+/// so by a feature. They are kept, since the first frame of the use has the checksum of the whole block. The header of a use
+/// is written once, when the use begins.
 struct LogHeader: Equatable, Sendable {
   /// "CAMBLOG" and a zero byte.
   static let magic: UInt64 = 0x0047_4f4c_424d_4143
@@ -40,6 +41,8 @@ struct LogHeader: Equatable, Sendable {
   var time: UInt64 = 0
   /// The blocks of the opening, from the block of the first frame on.
   var openingBlocks: UInt32 = 0
+  /// The rest of the block, if a later version put something there; else empty.
+  var reserved: [UInt8] = []
 
   /// The number in the name of the file.
   var file: UInt32 { LogLayout.file(ofUse: number) }
@@ -74,6 +77,7 @@ extension LogHeader {
     block.copy(reference.rawSpan, to: 96)
     block.store(time, at: 128)
     block.store(openingBlocks, at: 136)
+    block.copy(reserved.rawSpan, to: Self.size)
     let checksum = PageChecksum.ofBlock(block.bytes, but: Self.checksumOffset)
     block.store(checksum.rawValue, at: Self.checksumOffset)
     return checksum
@@ -107,6 +111,8 @@ extension LogHeader {
       throw reader.fault("it is use \(number), which is in file \(self.file)")
     }
     try checkBounds(reader)
+    let rest = block.extracting(droppingFirst: Self.size)
+    if !rest.isZero { reserved = rest.array() }
   }
 
   /// Reads the fields after the version.

@@ -90,6 +90,20 @@ import Testing
     #expect(isCorrupt(storeError { () throws(StoreError) in _ = try decode(damaged) }))
   }
 
+  @Test func `reserved bytes are kept, and are in the checksum that the first frame has`() throws {
+    for offset in [LogHeader.size, 4095] {
+      var block = Self.encoded(Self.header(use: 6))
+      block[offset] = 1
+      block.mendHeader()
+      let header = try decode(block)
+      let checksum = block.rawSpan.load(LogHeader.checksumOffset, as: UInt64.self)
+      #expect(header.checksum.rawValue == checksum)
+      #expect(Self.encoded(header) == block)
+      #expect(header != Self.header(use: 6))
+    }
+    #expect(try decode(Self.encoded(Self.header(use: 6))).reserved.isEmpty)
+  }
+
   // MARK: Two copies
 
   private enum Copy: CaseIterable {
