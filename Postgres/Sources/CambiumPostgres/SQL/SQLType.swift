@@ -132,7 +132,10 @@ package enum Microseconds: Equatable {
     // The year 2000 has 366 days.
     let offset: Int64 = 366 * 86_400 * 1_000_000
     let whole = seconds.rounded(.down)
-    guard let wholeSeconds = Int64(exactly: whole), wholeSeconds.magnitude < 1 << 43 else {
+    // Within them nothing overflows: the last is the end of PostgreSQL's calendar, and the first is before its beginning.
+    guard let wholeSeconds = Int64(exactly: whole),
+      (-300_000_000_000...9_223_339_708_800).contains(wholeSeconds)
+    else {
       self = .impossible
       return
     }

@@ -1,6 +1,7 @@
 import Cambium
 import FoundationEssentials
 import Glibc
+import Synchronization
 
 /// A store of the tests, with relations, composites and long values.
 enum Workshop {
@@ -68,9 +69,12 @@ enum Workshop {
 
   static let model = StoreModel(version: 1, records: [Maker.self, Tag.self, Tool.self])
 
+  private static let count = Atomic(0)
+
   /// A directory that no other test has.
   static func directory(_ name: String) -> String {
-    let path = "/tmp/cambium-workshop-\(getpid())-\(name)"
+    let number = count.add(1, ordering: .relaxed).newValue
+    let path = "/tmp/cambium-workshop-\(getpid())-\(name)-\(number)"
     _ = unsafe system("rm -rf \(path)")
     return path
   }
