@@ -159,6 +159,7 @@ import Testing
       ["--group", "buyer", "--having", "total > 1"], ["--group", "buyer", "--having", "sum > 1"],
       ["--group", "buyer", "--having", "sum(nothing) > 1"],
       ["--running", "rank", "--having", "id > 1"],
+      ["--running=-sum(total)"], ["--running", "(sum(total) + 1)"],
       ["--fields", "id, total * nothing"],
     ] {
       let command = try Command.run(["query", path, "Sale"] + wrong)

@@ -21,8 +21,11 @@ package enum FieldRunningStep: Hashable, Sendable {
       self = .number
     } else {
       parser.columns = GroupColumns()
-      _ = try parser.parse(.sign, depth: 100)
-      guard let aggregate = parser.columns?.aggregates.first else {
+      let parsed = try parser.parse(.sign, depth: 100)
+      // Nothing may be computed of the aggregate: it would be left out.
+      guard case .expression(.field(let name), _) = parsed,
+        let aggregate = parser.columns?.aggregates.first, name == "\(aggregate)"
+      else {
         throw parser.error("an aggregate such as sum(price), rank, denseRank or number", at: 0)
       }
       self = .aggregate(aggregate)
