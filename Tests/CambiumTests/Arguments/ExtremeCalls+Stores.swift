@@ -288,5 +288,15 @@ extension ExtremeCalls {
         _ = extremes.store.schema.record(named: "Photo")?.field(named: name)
       }
     },
+    "RecordSchema.field(_:)": { extremes in
+      for number in [0, 1, UInt32.max] {
+        _ = extremes.store.schema.record(named: "Photo")?.field(number)
+      }
+    },
+    "RecordSchema.index(named:)": { extremes in
+      for name in Extremes.strings {
+        _ = extremes.store.schema.record(named: "Photo")?.index(named: name)
+      }
+    },
   ]
 }
