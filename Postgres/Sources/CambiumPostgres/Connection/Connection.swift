@@ -25,6 +25,7 @@ import CPostgres
 
   deinit { unsafe PQfinish(handle) }
 
+  /// A message, without the ends of lines that it may end with.
   private static func text(_ text: UnsafePointer<CChar>?) -> String {
     guard let text = unsafe text else { return "" }
     var string = unsafe String(cString: text)
@@ -47,7 +48,7 @@ import CPostgres
     return unsafe (0..<PQntuples(result)).map { row in
       unsafe (0..<PQnfields(result)).map { column in
         unsafe PQgetisnull(result, row, column) == 1
-          ? nil : Self.text(PQgetvalue(result, row, column))
+          ? nil : String(cString: PQgetvalue(result, row, column))
       }
     }
   }
