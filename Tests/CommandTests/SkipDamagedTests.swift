@@ -177,7 +177,7 @@ import Testing
     let salvage = try Command.run("salvage", store, copy)
     let lost = try 2_000 - PersistentStore.snapshot(at: copy).count(record: "Coin")
     #expect(salvage.status == 1 && lost > 10)
-    let lines = salvage.error.split(separator: "\n").filter { $0.contains("left out ") }
+    let lines = salvage.error.split(separator: "\n").filter { $0.contains("left out") }
     #expect(lines.count == 2, "\(salvage.error)")
     let beginning = "cambium: left out \(Self.grouped(lost)) records of Coin: 0, 1, 2 and "
     #expect(lines.first?.hasPrefix(beginning) ?? false)
