@@ -96,6 +96,7 @@ private struct TaskCall: Sendable {
     TaskCall("collectBlobs") { store in _ = try await store.collectBlobs() },
     TaskCall("finishMigration") { store in _ = try await store.finishMigration() },
     TaskCall("dropKeptVersions") { store in try await store.dropKeptVersions() },
+    TaskCall("delete, of all") { store in _ = try await store.delete(Query<Photo>()) },
     TaskCall("close") { store in try await store.close() },
   ]
 }
