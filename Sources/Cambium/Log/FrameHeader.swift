@@ -36,7 +36,7 @@ struct FrameHeader: Equatable, Sendable {
   var length: UInt32
   /// A `FrameKind`, or one of a newer version.
   var kind: UInt8
-  /// What a newer version says of the payload: no flag is known.
+  /// Properties of the payload. This version defines no flag, and refuses a frame that has one.
   var flags: UInt8 = 0
   /// The first and the last sequence that the frame is about.
   var first: UInt64

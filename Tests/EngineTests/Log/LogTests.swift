@@ -73,7 +73,7 @@ import Testing
     clock.time = 200
     try log.commit(3...3)
     #expect(try times() == [250, 250])
-    // Nor does it go back where the log is opened anew.
+    // Opening the log again does not set it back.
     let reopened = try medium.recoverLog(salt: 3, clock: clock.read)
     try reopened.commit(4...4)
     clock.time = 400

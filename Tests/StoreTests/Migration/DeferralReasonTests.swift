@@ -3,7 +3,7 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-/// What cannot be deferred is named in the plan, change by change, with the reason.
+/// The plan names each change that cannot be deferred, with the reason.
 @Suite struct DeferralReasonTests {
   /// The faults that a plan has for `.deferred`, of a step from version 1 to version 2.
   private func reasons(

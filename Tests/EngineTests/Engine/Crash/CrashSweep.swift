@@ -56,7 +56,7 @@ struct CrashSweep {
 }
 
 extension ScenarioRun {
-  /// What an oracle expects, for `CrashImages`.
+  /// Numbers that are equal if the oracle expects the same of two crash images.
   var expected: [Int] { [history.durable, history.last, exists ? 1 : 0] }
 
   /// What an image taken now must hold.
