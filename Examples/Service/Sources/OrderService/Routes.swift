@@ -60,7 +60,8 @@ extension Routes {
       try await store.insert(order)
     } catch StoreError.full {
       // Nothing was written, and the request succeeds as soon as there is space.
-      throw HTTPError(.insufficientStorage, message: "The disk is full.")
+      throw HTTPError(
+        .init(code: 507, reasonPhrase: "Insufficient Storage"), message: "The disk is full.")
     }
     return order
   }
