@@ -153,7 +153,9 @@ struct StoreSweep {
     for (place, bytes) in changes { image.damage(place.file, place.block, bytes) }
     var damaged = DamagedStore(fixture: fixture, places: Set(changes.keys))
     damaged.hasLostSalt = changes.contains { place, bytes in
-      bytes[8..<16] != (blocks[place] ?? [])[8..<16]
+      let before = blocks[place] ?? bytes
+      return FrameHeader(decoding: bytes.rawSpan).salt
+        != FrameHeader(decoding: before.rawSpan).salt
     }
     note(damaged.violation(in: image), what(), &findings)
   }
