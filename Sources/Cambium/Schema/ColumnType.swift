@@ -109,7 +109,7 @@ extension ScalarType {
 
   var isFraction: Bool { self == .float || self == .double }
 
-  private var isUnsigned: Bool {
+  var isUnsigned: Bool {
     (ScalarType.uint8.rawValue...ScalarType.uint64.rawValue).contains(rawValue)
   }
 

@@ -29,10 +29,28 @@ struct ComputedTerms: Sendable {
 /// One value that is computed.
 struct ComputedStep: BitwiseCopyable, Sendable {
   let action: Action
+  let form: Form
   let type: ScalarType
   let place: ColumnPlace
   let one: UInt32
   let other: UInt32
+  /// Where a field is in every primary key, if it is a part of that; else nothing.
+  private let keyOffset: UInt32
+  private let keyWidth: UInt8
+
+  /// The way in which its values are computed. Numbers stay in registers; others are boxed.
+  enum Form: BitwiseCopyable {
+    case double, integer, other
+
+    init(_ kind: ComputedKind) {
+      self =
+        switch kind {
+        case .double, .date: .double
+        case .integer, .boolean: .integer
+        case .null, .decimal, .string, .url, .data, .uuid: .other
+        }
+    }
+  }
 
   enum Action: Hashable, BitwiseCopyable {
     case field, constant
@@ -44,15 +62,51 @@ struct ComputedStep: BitwiseCopyable, Sendable {
   }
 
   init(
-    _ action: Action, _ one: Int = 0, _ other: Int = 0, type: ScalarType = .binaryData,
-    at place: ColumnPlace = ColumnPlace(.composite, index: 0, nullBit: nil)
+    _ action: Action, _ kind: ComputedKind, _ one: Int = 0, _ other: Int = 0,
+    type: ScalarType = .binaryData,
+    at place: ColumnPlace = ColumnPlace(.composite, index: 0, nullBit: nil),
+    keyPlace: Range<Int>? = nil
   ) {
     self.action = action
+    form = Form(kind)
+    keyOffset = UInt32(keyPlace?.lowerBound ?? 0)
+    keyWidth = UInt8(keyPlace?.count ?? 0)
     self.type = type
     self.place = place
     self.one = UInt32(one)
     self.other = UInt32(other)
   }
+
+  /// Returns the integer that a primary key has in the place of the field; nil if that has to be looked for.
+  @inline(__always)
+  fileprivate func integer(in key: RawSpan) -> ComputedInteger? {
+    let offset = Int(keyOffset)
+    guard keyWidth > 0, offset &+ Int(keyWidth) <= key.byteCount else { return nil }
+    let isUnsigned = type.isUnsigned
+    switch keyWidth {
+    case 1:
+      let word = key.load(offset, as: UInt8.self)
+      return .value(isUnsigned ? Int64(word) : Int64(Int8(bitPattern: word ^ 1 << 7)))
+    case 2:
+      let word = key.load(offset, as: UInt16.self).byteSwapped
+      return .value(isUnsigned ? Int64(word) : Int64(Int16(bitPattern: word ^ 1 << 15)))
+    case 4:
+      let word = key.load(offset, as: UInt32.self).byteSwapped
+      return .value(isUnsigned ? Int64(word) : Int64(Int32(bitPattern: word ^ 1 << 31)))
+    default:
+      let word = key.load(offset, as: UInt64.self).byteSwapped
+      guard isUnsigned else { return .value(Int64(bitPattern: word ^ 1 << 63)) }
+      return Int64(exactly: word).map { .value($0) } ?? .wide
+    }
+  }
+}
+
+/// An integer on its way.
+enum ComputedInteger: BitwiseCopyable, Sendable {
+  case null
+  case value(Int64)
+  /// It takes more than 64 bits, or has no result: it is computed anew with more.
+  case wide
 }
 
 /// A value on its way. Booleans are integers, dates are seconds, and strings and bytes are themselves.
@@ -72,17 +126,27 @@ extension ComputedTerms {
 
   mutating func append(_ value: ComputedValue) -> Int {
     constants.append(value)
-    return append(ComputedStep(.constant, constants.count - 1))
+    let kind: ComputedKind =
+      switch value {
+      case .null: .null
+      case .integer: .integer
+      case .double: .double
+      case .decimal: .decimal
+      case .bytes: .data
+      }
+    return append(ComputedStep(.constant, kind, constants.count - 1))
   }
 
-  mutating func append(_ function: ComputedFunction, of step: Int) -> Int {
+  mutating func append(
+    _ function: ComputedFunction, _ kind: ComputedKind, of step: Int
+  ) -> Int {
     functions.append(function)
-    return append(ComputedStep(.function, step, functions.count - 1))
+    return append(ComputedStep(.function, kind, step, functions.count - 1))
   }
 
-  mutating func append(_ value: RelatedValue) -> Int {
+  mutating func append(_ value: RelatedValue, _ kind: ComputedKind) -> Int {
     related.append(value)
-    return append(ComputedStep(.related, related.count - 1))
+    return append(ComputedStep(.related, kind, related.count - 1))
   }
 
   mutating func append(
@@ -101,13 +165,32 @@ extension ComputedTerms {
   func order(_ index: Int, _ record: RowReader) throws(StoreError) -> RowTerm.Orders {
     let term = comparisons[index]
     let orders = RowTerm.Orders(term.comparison)
-    let (one, other) = (steps[Int(term.one)], steps[Int(term.other)])
-    let order =
-      isText(one) && isText(other)
-      ? textOrder(one, other, record)
-      : try value(one, record).order(to: try value(other, record))
-    guard let order else { return term.comparison == .equal ? .same : .none }
+    guard let order = try order(steps[Int(term.one)], steps[Int(term.other)], record) else {
+      return term.comparison == .equal ? .same : .none
+    }
     return orders.has(order) ? .same : .none
+  }
+
+  /// Nil if both are null.
+  private func order(
+    _ one: ComputedStep, _ other: ComputedStep, _ record: RowReader
+  ) throws(StoreError) -> RowTerm.Orders? {
+    switch (one.form, other.form) {
+    case (.double, .double):
+      let values = (try double(one, record), try double(other, record))
+      if let one = values.0, let other = values.1 { return RowTerm.Orders(of: one, other) }
+      return values.0 == nil && values.1 == nil ? nil : .null
+    case (.integer, .integer):
+      switch (try integer(one, record), try integer(other, record)) {
+      case (.value(let one), .value(let other)): return RowTerm.Orders(of: one, other)
+      case (.null, .null): return nil
+      case (.null, .value), (.value, .null): return .null
+      case (.wide, _), (_, .wide): break
+      }
+    default: break
+    }
+    if isText(one), isText(other) { return textOrder(one, other, record) }
+    return try value(one, record).order(to: try value(other, record))
   }
 
   /// Both are bytes where they are in the row.
@@ -135,6 +218,22 @@ extension ComputedTerms {
 
   private func value(_ step: ComputedStep, _ record: RowReader) throws(StoreError) -> ComputedValue
   {
+    switch step.form {
+    case .double:
+      guard let value = try double(step, record) else { return .null }
+      return .double(value)
+    case .integer:
+      switch try integer(step, record) {
+      case .null: return .null
+      case .value(let value): return .integer(Int128(small: value))
+      case .wide: return try boxed(step, record)
+      }
+    case .other: return try boxed(step, record)
+    }
+  }
+
+  private func boxed(_ step: ComputedStep, _ record: RowReader) throws(StoreError) -> ComputedValue
+  {
     switch step.action {
     case .constant: return constants[Int(step.one)]
     case .field: return try field(step, record)
@@ -148,7 +247,7 @@ extension ComputedTerms {
       return result
     case .toDouble:
       guard case .integer(let value) = try value(step.one, record) else { return .null }
-      return .double(Double(value))
+      return .double(value.small.map { Double($0) } ?? Double(value))
     case .toDecimal:
       guard case .integer(let value) = try value(step.one, record) else { return .null }
       return .decimal(DecimalParts(value))
@@ -205,8 +304,11 @@ extension ComputedTerms {
     case .composite: return .null
     case .fixed: break
     }
-    if let value = record.row.integer(step.type, at: index) { return .integer(value) }
+    if let value = record.row.smallInteger(step.type, at: index) {
+      return .integer(Int128(small: value))
+    }
     switch step.type {
+    case .uint64: return .integer(Int128(record.load(index, as: UInt64.self)))
     case .boolean: return .integer(try record.boolean(index) ? 1 : 0)
     case .float: return .double(Double(record.float(index)))
     case .double, .date: return .double(record.double(index))
@@ -229,12 +331,12 @@ extension ComputedTerms {
     _ step: ComputedStep, _ bytes: RawSpan, _ record: RowReader
   ) throws(StoreError) -> ComputedValue {
     if step.action == .bytes || bytes.hasCharacterPerByte {
-      return .integer(Int128(bytes.byteCount))
+      return .integer(Int128(small: Int64(bytes.byteCount)))
     }
     guard let text = String(utf8: bytes) else {
       throw record.fault(.rowValues, "a string is not UTF-8")
     }
-    return .integer(Int128(text.count))
+    return .integer(Int128(small: Int64(text.count)))
   }
 
   private func elements(
@@ -244,7 +346,7 @@ extension ComputedTerms {
     guard let array = ArrayReader(record.bytes(step.place.index), of: step.type) else {
       throw record.fault(.rowValues, "an array is not whole elements")
     }
-    return .integer(Int128(array.count))
+    return .integer(Int128(small: Int64(array.count)))
   }
 }
 
@@ -263,6 +365,121 @@ extension RowReader {
     .invalidQuery(
       record: layout.record.name, field: nil,
       reason: "\(computation) has no result, or none that is exact, for \(layout.text(ofKey: key))")
+  }
+}
+
+// MARK: Numbers
+
+// The same as above, of numbers that are in registers until the result is known.
+
+extension ComputedTerms {
+  /// Returns the value of a step of doubles or dates; nil for null.
+  func double(_ index: UInt32, _ record: RowReader) throws(StoreError) -> Double? {
+    try double(steps[Int(index)], record)
+  }
+
+  /// Returns the value of a step of integers.
+  func integer(_ index: UInt32, _ record: RowReader) throws(StoreError) -> ComputedInteger {
+    try integer(steps[Int(index)], record)
+  }
+
+  private func double(_ step: ComputedStep, _ record: RowReader) throws(StoreError) -> Double? {
+    switch step.action {
+    case .field where step.place.kind == .fixed:
+      if record.isNull(step.place) { return nil }
+      let index = step.place.index
+      return step.type == .float ? Double(record.float(index)) : record.double(index)
+    case .arithmetic(let operation):
+      let (one, other) = (
+        try double(steps[Int(step.one)], record), try double(steps[Int(step.other)], record)
+      )
+      guard let one, let other else { return nil }
+      let result = one.combined(other, operation)
+      if result.isFinite { return result }
+      if isStrict, one.isFinite, other.isFinite {
+        throw record.noResult("\(one) \(operation.sign) \(other)")
+      }
+      return nil
+    case .negated:
+      guard let value = try double(steps[Int(step.one)], record), value.isFinite else { return nil }
+      return -value
+    case .toDouble:
+      switch try integer(steps[Int(step.one)], record) {
+      case .value(let value): return Double(value)
+      case .null: return nil
+      case .wide: break
+      }
+    case .coalesced:
+      if let value = try double(steps[Int(step.one)], record) { return value }
+      return try double(steps[Int(step.other)], record)
+    default: break
+    }
+    guard case .double(let value) = try boxed(step, record) else { return nil }
+    return value
+  }
+
+  private func integer(
+    _ step: ComputedStep, _ record: RowReader
+  ) throws(StoreError) -> ComputedInteger {
+    switch step.action {
+    case .field:
+      if record.isNull(step.place) { return .null }
+      if let value = step.integer(in: record.key) { return value }
+      guard step.place.kind == .fixed else { break }
+      if let value = record.row.smallInteger(step.type, at: step.place.index) {
+        return .value(value)
+      }
+    case .arithmetic(let operation):
+      let operands = (
+        try integer(steps[Int(step.one)], record), try integer(steps[Int(step.other)], record)
+      )
+      switch operands {
+      case (.value(let one), .value(let other)): return one.combined(other, operation)
+      case (.wide, _), (_, .wide): return .wide
+      case (.null, _), (_, .null): return .null
+      }
+    case .negated:
+      let operand = try integer(steps[Int(step.one)], record)
+      guard case .value(let value) = operand else { return operand }
+      return Int64(0).combined(value, .minus)
+    case .coalesced:
+      let value = try integer(steps[Int(step.one)], record)
+      if case .null = value { return try integer(steps[Int(step.other)], record) }
+      return value
+    default: break
+    }
+    switch try boxed(step, record) {
+    case .integer(let value): return value.small.map { .value($0) } ?? .wide
+    default: return .null
+    }
+  }
+}
+
+extension Double {
+  @inline(__always)
+  fileprivate func combined(_ other: Double, _ operation: FieldArithmetic) -> Double {
+    switch operation {
+    case .plus: self + other
+    case .minus: self - other
+    case .times: self * other
+    case .divided: self / other
+    case .remainder: truncatingRemainder(dividingBy: other)
+    }
+  }
+}
+
+extension Int64 {
+  @inline(__always)
+  fileprivate func combined(_ other: Int64, _ operation: FieldArithmetic) -> ComputedInteger {
+    let result: (partialValue: Int64, overflow: Bool) =
+      switch operation {
+      case .plus: addingReportingOverflow(other)
+      case .minus: subtractingReportingOverflow(other)
+      case .times: multipliedReportingOverflow(by: other)
+      case .divided: dividedReportingOverflow(by: other)
+      case .remainder: remainderReportingOverflow(dividingBy: other)
+      }
+    return result.overflow ? .wide : .value(result.partialValue)
   }
 }
 
@@ -295,7 +512,7 @@ extension ComputedValue: CustomStringConvertible {
     switch value {
     case .null, .array, .composite, .blob: self = .null
     case .boolean(let value): self = .integer(value ? 1 : 0)
-    case .integer(let value): self = .integer(Int128(value))
+    case .integer(let value): self = .integer(Int128(small: value))
     case .unsigned(let value): self = .integer(Int128(value))
     case .float(let value): self = .double(Double(value))
     case .double(let value): self = .double(value)
@@ -365,14 +582,7 @@ extension ComputedValue: CustomStringConvertible {
   private static func combined(
     _ one: Double, _ other: Double, _ operation: FieldArithmetic
   ) -> ComputedValue {
-    let result =
-      switch operation {
-      case .plus: one + other
-      case .minus: one - other
-      case .times: one * other
-      case .divided: one / other
-      case .remainder: one.truncatingRemainder(dividingBy: other)
-      }
+    let result = one.combined(other, operation)
     return result.isFinite ? .double(result) : .null
   }
 

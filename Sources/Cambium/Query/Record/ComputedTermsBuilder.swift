@@ -73,14 +73,16 @@ private struct ComputedBuilder {
       guard operand.kind.isNumber || operand.kind == .null else {
         throw refusal(expression.firstField, "\(expression) cannot be computed")
       }
-      return Operand(step: terms.append(ComputedStep(.negated, operand.step)), kind: operand.kind)
+      return Operand(
+        step: terms.append(ComputedStep(.negated, operand.kind, operand.step)), kind: operand.kind)
     case .length(let operand): return try length(operand, depth: depth - 1)
     case .lowercased(let operand):
       let text = try add(operand, depth: depth - 1)
       guard text.kind == .string || text.kind == .null else {
         throw refusal(expression.firstField, "\(operand) is no string")
       }
-      return Operand(step: terms.append(ComputedStep(.lowercased, text.step)), kind: text.kind)
+      return Operand(
+        step: terms.append(ComputedStep(.lowercased, text.kind, text.step)), kind: text.kind)
     case .function(let function, let operand):
       return try add(function, try add(operand, depth: depth - 1), expression)
     case .coalesced(let one, let other):
@@ -88,15 +90,15 @@ private struct ComputedBuilder {
       guard let (one, other) = unified(operands.0, operands.1) else {
         throw refusal(expression.firstField, "\(expression) has values of two types")
       }
+      let kind = one.kind == .null ? other.kind : one.kind
       return Operand(
-        step: terms.append(ComputedStep(.coalesced, one.step, other.step)),
-        kind: one.kind == .null ? other.kind : one.kind)
+        step: terms.append(ComputedStep(.coalesced, kind, one.step, other.step)), kind: kind)
     case .query(_, of: _, let query):
       throw layout.refusal(ofQueryOf: query.record, field: nil)
     case .count(let relation, let condition):
       guard let scope else { throw layout.refusal(ofRelation: relation) }
       let value = RelatedValue(countOf: try rows(relation, condition), in: scope)
-      return Operand(step: terms.append(value), kind: .integer)
+      return Operand(step: terms.append(value, .integer), kind: .integer)
     case .aggregate(let aggregate, let relation, let expression, let condition):
       guard let scope else { throw layout.refusal(ofRelation: relation) }
       let rows = try rows(relation, condition)
@@ -110,7 +112,7 @@ private struct ComputedBuilder {
       let value = RelatedValue(
         aggregate, of: rows, inner.terms, UInt32(operand.step), zero: operand.kind.zero,
         in: scope)
-      return Operand(step: terms.append(value), kind: operand.kind)
+      return Operand(step: terms.append(value, operand.kind), kind: operand.kind)
     }
   }
 
@@ -133,7 +135,8 @@ private struct ComputedBuilder {
     guard let computed else {
       throw refusal(expression.firstField, "\(expression) cannot be computed")
     }
-    return Operand(step: terms.append(computed.function, of: operand.step), kind: computed.kind)
+    return Operand(
+      step: terms.append(computed.function, computed.kind, of: operand.step), kind: computed.kind)
   }
 
   private func rows(
@@ -152,9 +155,12 @@ private struct ComputedBuilder {
     guard let type = column.field.type.scalar else {
       throw layout.queryRefusal(column, "nothing can be computed of \(column.field.type)")
     }
+    let kind = ComputedKind(type)
     return Operand(
-      step: terms.append(ComputedStep(.field, type: type, at: column.place)),
-      kind: ComputedKind(type))
+      step: terms.append(
+        ComputedStep(
+          .field, kind, type: type, at: column.place, keyPlace: layout.keyPlace(of: column))),
+      kind: kind)
   }
 
   private mutating func constant(_ value: FieldValue) throws(StoreError) -> Operand {
@@ -171,15 +177,17 @@ private struct ComputedBuilder {
       case .array(let type) = column.field.type
     {
       return Operand(
-        step: terms.append(ComputedStep(.elements, type: type, at: column.place)), kind: .integer)
+        step: terms.append(ComputedStep(.elements, .integer, type: type, at: column.place)),
+        kind: .integer)
     }
     let operand = try add(expression, depth: depth)
     switch operand.kind {
     case .string, .url, .null:
       return Operand(
-        step: terms.append(ComputedStep(.characters, operand.step)), kind: .integer)
+        step: terms.append(ComputedStep(.characters, .integer, operand.step)), kind: .integer)
     case .data:
-      return Operand(step: terms.append(ComputedStep(.bytes, operand.step)), kind: .integer)
+      return Operand(
+        step: terms.append(ComputedStep(.bytes, .integer, operand.step)), kind: .integer)
     default: throw refusal(expression.firstField, "\(expression) has no length")
     }
   }
@@ -198,7 +206,8 @@ extension ComputedBuilder {
     let kind = one.kind == .null ? other.kind : one.kind
     if kind == .decimal, operation == .remainder { return nil }
     return Operand(
-      step: terms.append(ComputedStep(.arithmetic(operation), one.step, other.step)), kind: kind)
+      step: terms.append(ComputedStep(.arithmetic(operation), kind, one.step, other.step)),
+      kind: kind)
   }
 
   /// Seconds more or less than a date, or between two.
@@ -208,7 +217,7 @@ extension ComputedBuilder {
     let action = ComputedStep.Action.arithmetic(operation)
     if operation == .minus, let (one, other) = unified(one, other), other.kind == .date {
       return Operand(
-        step: terms.append(ComputedStep(action, one.step, other.step)), kind: .double)
+        step: terms.append(ComputedStep(action, .double, one.step, other.step)), kind: .double)
     }
     guard operation == .plus || operation == .minus && one.kind == .date,
       one.kind != other.kind, one.kind != .null, other.kind != .null
@@ -216,7 +225,8 @@ extension ComputedBuilder {
     let isFirst = one.kind == .date
     guard let seconds = double(isFirst ? other : one) else { return nil }
     let steps = isFirst ? (one.step, seconds.step) : (seconds.step, other.step)
-    return Operand(step: terms.append(ComputedStep(action, steps.0, steps.1)), kind: .date)
+    return Operand(
+      step: terms.append(ComputedStep(action, .date, steps.0, steps.1)), kind: .date)
   }
 
   /// The two as values of one kind; nil if they have none in common.
@@ -243,13 +253,24 @@ extension ComputedBuilder {
     switch operand.kind {
     case .double: operand
     case .integer:
-      Operand(step: terms.append(ComputedStep(.toDouble, operand.step)), kind: .double)
+      Operand(step: terms.append(ComputedStep(.toDouble, .double, operand.step)), kind: .double)
     default: nil
     }
   }
 
   private mutating func decimal(_ operand: Operand) -> Operand {
-    Operand(step: terms.append(ComputedStep(.toDecimal, operand.step)), kind: .decimal)
+    Operand(step: terms.append(ComputedStep(.toDecimal, .decimal, operand.step)), kind: .decimal)
+  }
+}
+
+extension RowLayout {
+  /// Returns where a column of integers is in every primary key; nil of other columns, and if that varies.
+  fileprivate func keyPlace(of column: Column) -> Range<Int>? {
+    guard column.place.kind == .key, column.scalar?.isInteger == true,
+      key.columns[column.place.index].type == column.scalar,
+      key.columns[column.place.index].form.subtracting(.isLast).isEmpty
+    else { return nil }
+    return key.fixedPlace(of: column.place.index)
   }
 }
 

@@ -410,7 +410,7 @@ extension BoundOrder {
 
 extension RowReader {
   /// Returns true if a column's value is of numbers and none; those come after all.
-  fileprivate func isNotANumber(_ column: KeyColumn) throws(StoreError) -> Bool {
+  func isNotANumber(_ column: KeyColumn) throws(StoreError) -> Bool {
     guard column.place.kind != .key, !isNull(column.place) else { return false }
     return switch column.type {
     case .double, .date: double(column.place.index).isNaN

@@ -1,7 +1,9 @@
 /// An expression, ready to be computed of the rows of one record type.
 ///
 /// A computation of numbers without a result is an error: a wrong sum would not be noticed.
-struct RowExpression: Sendable {
+///
+/// An object, since one is looked at for each value of each row, and copies of its parts would be counted.
+final class RowExpression: Sendable {
   let kind: ComputedKind
   private let terms: ComputedTerms
   private let step: UInt32
@@ -30,6 +32,20 @@ struct RowExpression: Sendable {
   /// - Throws: `.invalidQuery` if a computation has no result; `.corrupt`, `.io`.
   func value(of record: RowReader) throws(StoreError) -> ComputedValue {
     try terms.value(step, record)
+  }
+
+  /// Returns the value for a record, of an expression of doubles or dates; nil for null.
+  ///
+  /// - Throws: as `value(of:)`.
+  func double(of record: RowReader) throws(StoreError) -> Double? {
+    try terms.double(step, record)
+  }
+
+  /// Returns the value for a record, of an expression of integers.
+  ///
+  /// - Throws: as `value(of:)`.
+  func integer(of record: RowReader) throws(StoreError) -> ComputedInteger {
+    try terms.integer(step, record)
   }
 
   /// Returns the value for a record as a field has it.
@@ -81,25 +97,13 @@ extension KeyEncoder {
     switch value {
     case .null: appendNull(form)
     case .integer(let number):
-      append(
-        words: [
-          UInt64(truncatingIfNeeded: number >> 64) ^ 1 << 63, UInt64(truncatingIfNeeded: number),
-        ], form)
-    case .double(let number): append(words: [number.isNaN ? .max : number.keyBits], form)
+      append(UInt64(bitPattern: number._high) ^ 1 << 63, form)
+      append(number._low, form.subtracting(.isOptional))
+    case .double(let number): append(number.isNaN ? .max : number.keyBits, form)
     case .decimal(let number):
       append(raw: number.isNaN ? [0xff] : number.keyBytes, form)
     case .bytes(let bytes): append(bytes.rawSpan, form)
     }
-  }
-
-  private func append(words: [UInt64], _ form: KeyForm) {
-    var bytes: [UInt8] = []
-    for word in words {
-      for shift in stride(from: 56, through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
-      }
-    }
-    append(raw: bytes, form)
   }
 
   private func append(raw bytes: [UInt8], _ form: KeyForm) {

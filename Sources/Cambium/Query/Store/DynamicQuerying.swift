@@ -71,19 +71,20 @@ extension RecordReading where Self: ~Copyable {
     let reader = try recordReader()
     let runner = try reader.runner(ofRecord: name)
     try FieldQuery(limit: limit, offset: offset).checkWindow(of: runner.record.record)
-    var grouping = try RecordGrouping(
+    let grouping = try RecordGrouping(
       runner.record, by: columns.keys, columns.aggregates, in: reader)
     let table = try ComputedTable(
       groupsOf: name, columns, grouping, where: groupCondition, sortedBy: order, in: reader)
     let found = try runner.find(FieldQuery(condition: condition), for: .recordsInAnyOrder)
-    let groups = try grouping.groups(of: found, in: runner.record)
+    let groups = try GroupTable(of: found, by: grouping)
     if groupCondition == nil, order.isEmpty {
-      return Array(groups.window(limit: limit, offset: offset))
+      return groups.sorted.window(limit: limit, offset: offset).map { groups.group($0) }
     }
     let encoder = KeyEncoder()
     var keyed: [(key: [UInt8], place: Int)] = []
-    for (place, group) in groups.enumerated() {
-      if let key = try table.sortKey(group.key + group.value, encoder) {
+    for (place, group) in groups.sorted.enumerated() {
+      let values = groups.values(group) + groups.results(group)
+      if let key = try table.sortKey(values, encoder) {
         keyed.append((key: key, place: place))
       }
     }
@@ -91,7 +92,7 @@ extension RecordReading where Self: ~Copyable {
       let order = one.key.rawSpan.compare(other.key.rawSpan)
       return order == 0 ? one.place < other.place : order < 0
     }
-    return keyed.window(limit: limit, offset: offset).map { groups[$0.place] }
+    return keyed.window(limit: limit, offset: offset).map { groups.group(groups.sorted[$0.place]) }
   }
 
   /// Groups the records of the type stored as `name` that meet a condition by fields, and returns the groups sorted by them;

@@ -35,39 +35,25 @@ extension RecordReader {
       computed.append(
         FieldAggregate(aggregate.kind, try aggregate.value.fields(in: type, entities)))
     }
-    var grouping = try RecordGrouping(type, by: keys, computed, in: self)
+    let grouping = try RecordGrouping(type, by: keys, computed, in: self)
     let need = QueryNeed.recordsInAnyOrder
-    let found = try grouping.groups(of: try find(query.query, of: type, for: need), in: type)
-    var groups: [(group: RecordGroup<Key, Value>, results: [FieldValue])] = []
-    for group in found {
-      let result = RecordGroup(
-        key: try query.key(group.key, type), count: group.count,
-        value: try query.value(group.value, type))
-      if query.conditions.allSatisfy({ $0(result) }) { groups.append((result, group.value)) }
+    let table = try GroupTable(of: try find(query.query, of: type, for: need), by: grouping)
+    func group(_ place: Int) throws -> RecordGroup<Key, Value> {
+      RecordGroup(
+        key: try query.key(table.values(place), type), count: table.count(place),
+        value: try query.value(table.results(place), type))
     }
-    return GroupOrder.sorted(groups, by: order) { $0.results }
-      .window(limit: query.limit, offset: query.offset).map { $0.group }
-  }
-}
-
-extension RecordGrouping {
-  /// Groups records, and returns the groups sorted by their values.
-  mutating func groups(
-    of found: FoundRecords, in record: Entity
-  ) throws(StoreError) -> [RecordGroup<[FieldValue], [FieldValue]>] {
-    let layout = record.layout
-    var keys: [[FieldValue]] = isOfAll ? [[]] : []
-    while try found.next(where: { row throws(StoreError) in try add(found.key, row) }) {
-      let row = try RowReader(
-        key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
-      keys.append(try values(of: row))
+    // Without conditions, only the groups that are returned are made.
+    guard !query.conditions.isEmpty else {
+      return try table.sorted(by: order, limit: query.limit, offset: query.offset).map(group)
     }
-    var groups: [RecordGroup<[FieldValue], [FieldValue]>] = []
-    for place in sorted {
-      groups.append(
-        RecordGroup(key: keys[place], count: count(place), value: try results(place)))
+    var groups: [RecordGroup<Key, Value>] = []
+    for place in table.sorted(by: order) {
+      let found = try group(place)
+      guard query.conditions.allSatisfy({ $0(found) }) else { continue }
+      groups.append(found)
     }
-    return groups
+    return Array(groups.window(limit: query.limit, offset: query.offset))
   }
 }
 
@@ -99,28 +85,63 @@ struct GroupOrder {
     }
     self.init(place: place, isDescending: isDescending)
   }
+}
 
-  /// Returns groups that are sorted by their keys in another order; those that agree in it stay in that of their keys.
+extension GroupTable {
+  /// The number of groups up to which the first in an order are kept while all are looked at, without sorting the others.
+  private static var keptMax: Int { 256 }
+
+  /// Returns the places of groups in an order; those that agree in it stay in that of their keys.
   ///
-  /// - Complexity: O(n log n)
-  static func sorted<Group>(
-    _ groups: [Group], by order: [GroupOrder], results: (Group) -> [FieldValue]
-  ) -> [Group] {
-    if order.isEmpty { return groups }
-    let keyed = groups.enumerated().map { place, group in
-      let results = results(group)
-      let key = order.map { part in
-        GroupSortKey(part.place.map { results[$0] } ?? .integer(Int64(place)))
-      }
-      return (place: place, key: key, group: group)
+  /// - Parameters:
+  ///   - limit: The highest number of places; nil for all.
+  ///   - offset: The number of places that are left out at the beginning.
+  /// - Complexity: O(n log n); about O(n) for the first few.
+  fileprivate func sorted(
+    by order: [GroupOrder], limit: Int? = nil, offset: Int = 0
+  ) -> [Int] {
+    if order.isEmpty { return Array(sorted.window(limit: limit, offset: offset)) }
+    let parts = order.map { part in
+      (
+        keys: part.place.map { number in sorted.map { GroupSortKey(result(number, of: $0)) } },
+        isDescending: part.isDescending
+      )
     }
-    return keyed.sorted { one, other in
-      for (index, part) in order.enumerated() {
-        let sign = one.key[index].order(to: other.key[index])
+    func isBefore(_ one: Int, _ other: Int) -> Bool {
+      for part in parts {
+        let sign = part.keys.map { $0[one].order(to: $0[other]) } ?? one - other
         if sign != 0 { return part.isDescending ? sign > 0 : sign < 0 }
       }
-      return one.place < other.place
-    }.map { $0.group }
+      return one < other
+    }
+    let (end, isTooMuch) = offset.addingReportingOverflow(limit ?? .max)
+    var first = Array(sorted.indices)
+    if isTooMuch || end > Self.keptMax {
+      first.sort(by: isBefore)
+    } else {
+      first = Self.first(end, of: sorted.count, by: isBefore)
+    }
+    return first.window(limit: limit, offset: offset).map { sorted[$0] }
+  }
+
+  /// Returns the first of the numbers below a count in an order, sorted.
+  private static func first(
+    _ wanted: Int, of count: Int, by isBefore: (Int, Int) -> Bool
+  ) -> [Int] {
+    var first: [Int] = []
+    for number in 0..<count {
+      if first.count == wanted {
+        guard let last = first.last, isBefore(number, last) else { continue }
+        first.removeLast()
+      }
+      var (low, high) = (0, first.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if isBefore(number, first[middle]) { high = middle } else { low = middle + 1 }
+      }
+      first.insert(number, at: low)
+    }
+    return first
   }
 }
 

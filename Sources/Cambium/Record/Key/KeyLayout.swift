@@ -93,6 +93,29 @@ struct KeyLayout: Hashable, Sendable {
   }
 }
 
+extension KeyLayout {
+  /// Returns where a part is in every key; nil if its place or its width varies.
+  func fixedPlace(of part: Int) -> Range<Int>? {
+    var offset = 0
+    for column in columns.prefix(part) {
+      guard let width = column.fixedWidth else { return nil }
+      offset += width
+    }
+    return columns[part].fixedWidth.map { offset..<offset + $0 }
+  }
+}
+
+extension KeyColumn {
+  /// The number of bytes of each value; nil if it varies.
+  var fixedWidth: Int? { form.contains(.isOptional) ? nil : type.fixedWidth }
+
+  /// Returns true if values have the same bytes in another part as in this one, and their width is fixed.
+  func hasFixedBytes(of other: KeyColumn) -> Bool {
+    type == other.type && fixedWidth != nil && other.fixedWidth != nil && collation == nil
+      && form.contains(.isDescending) == other.form.contains(.isDescending)
+  }
+}
+
 /// The layout by which the entries of one index are made of a record's bytes.
 final class IndexLayout: Sendable {
   let schema: IndexSchema

@@ -286,3 +286,35 @@ extension RawSpan {
     }
   }
 }
+
+extension RawSpan {
+  /// Returns the number that a fixed column of a type of integers has; nil of other types, and beyond 64 bits with a sign.
+  @inline(__always)
+  func smallInteger(_ type: ScalarType, at offset: Int) -> Int64? {
+    switch type {
+    case .int8: Int64(load(offset, as: Int8.self))
+    case .int16: Int64(load(offset, as: Int16.self))
+    case .int32: Int64(load(offset, as: Int32.self))
+    case .int64: load(offset, as: Int64.self)
+    case .uint8: Int64(load(offset, as: UInt8.self))
+    case .uint16: Int64(load(offset, as: UInt16.self))
+    case .uint32: Int64(load(offset, as: UInt32.self))
+    case .uint64: Int64(exactly: load(offset, as: UInt64.self))
+    default: nil
+    }
+  }
+}
+
+// The initializers of the standard library are not inlined, and take longer than all that is done with the number.
+
+extension Int128 {
+  @inline(__always)
+  init(small value: Int64) { self.init(_low: UInt64(bitPattern: value), _high: value &>> 63) }
+
+  /// The number in 64 bits; nil if it takes more.
+  @inline(__always)
+  var small: Int64? {
+    let value = Int64(bitPattern: _low)
+    return value &>> 63 == _high ? value : nil
+  }
+}

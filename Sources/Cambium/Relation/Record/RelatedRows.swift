@@ -38,13 +38,21 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
   /// True if an entry of the index, or a reference that is sure to lead to a record, says that one exists.
   private let isSure: Bool
   private let encoder = KeyEncoder()
+  /// For keys by which results are known.
+  private let knownKeys = KeyEncoder()
+  /// True if results are known by the record itself, of a list or an inverse.
+  private let isKnownByRecord: Bool
   // One owner on one thread uses them, so accesses cannot overlap.
-  /// The key that was looked up last, and its row.
+  /// A cursor on the record that was looked up last, in a state that never changes.
+  @exclusivity(unchecked) private var cursor: CursorAccess?
+  /// The key that was looked up last, and its row where that may change.
   @exclusivity(unchecked) private var lastKey: [UInt8] = []
   @exclusivity(unchecked) private var row: [UInt8] = []
   @exclusivity(unchecked) private var isThere: Bool?
-  /// The results so far, by record; nil if each record comes once.
-  @exclusivity(unchecked) private var known: KnownResults<Bool>?
+  /// The results so far.
+  @exclusivity(unchecked) private var known: KnownResults<Bool>
+  /// The number of rows that were looked up so far.
+  @exclusivity(unchecked) private(set) var lookUpCount = 0
 
   /// - Throws: `.invalidQuery` if there is no such relation, or the condition does not fit the records at its other end.
   init(
@@ -53,10 +61,11 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
     let reader = scope.reader
     meter = reader.meter
     reads = reader.reads
-    unsafe known = KnownResults(in: scope)
+    unsafe known = KnownResults(in: reader.trees)
     let side = try reader.entities.relation(relation, of: record)
     link = side.link
     isInverse = side.isInverse
+    isKnownByRecord = scope.isNested
     other = side.other
     self.condition =
       condition == .and([])
@@ -67,15 +76,43 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
       ? (side.isInverse ? true : side.link.leadsSomewhere(in: reader.trees)) : false
   }
 
+  /// True if the other end is at most one record, which many may lead to.
+  var isSingle: Bool { !isInverse && !link.isList }
+
+  /// Returns the key by which the results for a record are known: that of the one record that it leads to, or its own. Nil
+  /// if results need not be kept, since each record comes once. Until the next key.
+  ///
+  /// With known results, nested conditions and computations take time with the sum of their levels, not with the product,
+  /// and a record that many lead to is looked up once.
+  @_lifetime(borrow self)
+  func knownKey(of record: RowReader) throws(StoreError) -> RawSpan? {
+    let knownKeys = knownKeys
+    knownKeys.begin()
+    if isSingle {
+      guard try link.appendKey(of: record, to: knownKeys) else { return nil }
+    } else if isKnownByRecord {
+      knownKeys.appendRaw(record.key)
+    } else {
+      return nil
+    }
+    return unsafe _overrideLifetime(knownKeys.key, borrowing: self)
+  }
+
   /// Returns true if one of the records that one leads to meets the condition.
   ///
   /// - Complexity: A seek in the index of the reference without a condition; otherwise also a lookup for each related record
   ///   up to the first that meets it.
   func holds(for record: RowReader) throws(StoreError) -> Bool {
-    if let result = unsafe known?.result(for: record.key) { return result }
-    let isFound = isSure ? try hasAny(of: record) : try hasOneThatMeets(of: record)
-    unsafe known?.insert(isFound, for: record.key)
+    if isSure, !isInverse { return try hasAny(of: record) }
+    guard let key = try knownKey(of: record) else { return try isFound(for: record) }
+    if let result = unsafe known.result(for: key) { return result }
+    let isFound = try isFound(for: record)
+    unsafe known.insert(isFound, for: key)
     return isFound
+  }
+
+  private func isFound(for record: RowReader) throws(StoreError) -> Bool {
+    isSure ? try hasAny(of: record) : try hasOneThatMeets(of: record)
   }
 
   /// Returns true if one leads to any record, without reading its row.
@@ -155,64 +192,124 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
     up key: RawSpan, _ body: (RowReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     try meter?.use()
-    if !isLast(key) || trees.isChanging {
+    unsafe lookUpCount &+= 1
+    if trees.isChanging { return try lookInChanges(up: key, body) }
+    let cursor = try openedCursor()
+    if !isLast(key) {
       reads?.note(rows: 1)
+      unsafe isThere = nil
       unsafe lastKey.assign(key)
-      unsafe isThere = try trees.copyValue(of: key, in: other.rows, to: &row)
-      if !isInverse, link.kind != nil, unsafe isThere == true {
-        let bytes = unsafe row
-        unsafe isThere = link.mayLead(to: bytes.rawSpan)
-      }
+      // Records that follow one another mostly lead to the same leaf, or to the next.
+      let isFound = try cursor.seek(to: key) && cursor.key.equals(key)
+      unsafe isThere = isFound ? isOfKind(try cursor.value()) : false
     }
     guard unsafe isThere == true else { return true }
-    let other = other
+    return try pass(key, try cursor.value(), body)
+  }
+
+  private func openedCursor() throws(StoreError) -> CursorAccess {
+    if let cursor = unsafe cursor { return cursor }
+    let opened = try trees.cursor(in: other.rows)
+    unsafe cursor = opened
+    return opened
+  }
+
+  /// The same in a transaction, whose records may change between two lookups.
+  private func lookInChanges(
+    up key: RawSpan, _ body: (RowReader) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    reads?.note(rows: 1)
+    guard try unsafe trees.copyValue(of: key, in: other.rows, to: &row) else { return true }
     let bytes = unsafe row
-    let row = try other.row(key: key, row: bytes.rawSpan)
-    if let condition, try !condition.holds(for: row) { return true }
-    return try body(row)
+    guard isOfKind(bytes.rawSpan) else { return true }
+    return try pass(key, bytes.rawSpan, body)
+  }
+
+  private func isOfKind(_ row: RawSpan) -> Bool {
+    isInverse || link.kind == nil || link.mayLead(to: row)
+  }
+
+  private func pass(
+    _ key: RawSpan, _ row: RawSpan, _ body: (RowReader) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    let other = other
+    let record = try other.row(key: key, row: row)
+    if let condition, try !condition.holds(for: record) { return true }
+    return try body(record)
   }
 }
 
-/// The results of a condition or a computation, by the primary keys of records to which many lead: with them, nested ones
-/// take time with the sum of their levels, not with the product.
+// MARK: All at once
+
+extension RelatedRows {
+  /// About the number of rows that `forEachOfAll` reads; nil if it cannot be called, since a transaction may change them, or
+  /// the other end does not have the reference, or has a list.
+  func countOfAll() throws(StoreError) -> Int? {
+    guard isInverse, !link.isList, !trees.isChanging else { return nil }
+    return try trees.estimatedCount(in: other.rows)
+  }
+
+  /// Calls `body` with each record of the other end that meets the condition and leads to any record, and with the primary
+  /// key of that.
+  ///
+  /// - Throws: `.corrupt`, `.io`; rethrows errors of `body`.
+  func forEachOfAll(
+    _ body: (_ key: RawSpan, _ row: RowReader) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let (other, encoder) = (other, KeyEncoder())
+    let cursor = try trees.cursor(in: other.rows)
+    while try cursor.advance() {
+      try meter?.use()
+      reads?.note(rows: 1)
+      let row = try other.row(key: cursor.key, row: try cursor.value())
+      if let condition, try !condition.holds(for: row) { continue }
+      encoder.begin()
+      if try link.appendKey(of: row, to: encoder) { try body(encoder.key, row) }
+    }
+  }
+}
+
+/// The results of a condition or a computation, by keys of records.
 private struct KnownResults<Value> {
   private static var countMax: Int { 1 << 18 }
-  /// The most bytes of results that are no numbers.
+  /// The most bytes of keys, and of results that are no numbers.
   private static var sizeMax: Int { 64 << 20 }
 
-  private var results: [[UInt8]: Value] = [:]
+  private var keys = KeyNumbers()
+  private var results: [Value] = []
   private var size = 0
   private let trees: TreeAccess
   /// The changes before the results were known.
-  private var changeCount: Int
+  private var changeCount = 0
 
-  /// Nil if each record comes once.
-  init?(in scope: RelatedScope) {
-    guard scope.isNested else { return nil }
-    trees = scope.reader.trees
-    changeCount = trees.changeCount
+  init(in trees: TreeAccess) {
+    self.trees = trees
   }
 
   /// Returns the result for a record; nil if it is not known, or was before something changed.
+  @inline(__always)
   mutating func result(for key: RawSpan) -> Value? {
     if results.isEmpty { return nil }
-    guard changeCount == trees.changeCount else {
-      results = [:]
-      size = 0
+    guard !trees.isChanging || changeCount == trees.changeCount else {
+      removeAll()
       return nil
     }
-    return results[key.array()]
+    return keys.existingNumber(of: key).map { results[$0] }
   }
 
   /// - Parameter size: The bytes that the value takes beyond its own.
   mutating func insert(_ value: Value, for key: RawSpan, size added: Int = 0) {
-    if results.count == Self.countMax || size + added > Self.sizeMax {
-      results.removeAll(keepingCapacity: true)
-      size = 0
-    }
+    if results.count == Self.countMax || size + keys.size + added > Self.sizeMax { removeAll() }
     if results.isEmpty { changeCount = trees.changeCount }
-    results[key.array()] = value
+    guard keys.number(of: key).isNew else { return }
+    results.append(value)
     size += added
+  }
+
+  private mutating func removeAll() {
+    keys.removeAll()
+    results.removeAll(keepingCapacity: true)
+    size = 0
   }
 }
 
@@ -222,9 +319,15 @@ final class RelatedValue: @unchecked Sendable {
   private let kind: Kind
   private let terms: ComputedTerms
   private let step: UInt32
-  /// The values that were computed; nil if each record comes once.
   // One owner on one thread uses them, so accesses cannot overlap.
-  @exclusivity(unchecked) private var known: KnownResults<ComputedValue>?
+  /// The values that were computed.
+  @exclusivity(unchecked) private var known: KnownResults<ComputedValue>
+  /// The values of all records, once that many were computed one by one that it takes no longer to compute all at once.
+  @exclusivity(unchecked) private var all: AllValues?
+  /// The number of values that were computed one by one.
+  @exclusivity(unchecked) private var oneByOneCount = 0
+  /// The time from which on all are computed, in rows of a scan; nil before the first value.
+  @exclusivity(unchecked) private var spentMax: Int?
 
   private enum Kind {
     case count
@@ -233,8 +336,21 @@ final class RelatedValue: @unchecked Sendable {
     case extreme(RowTerm.Orders)
   }
 
+  /// The values by the primary keys of the records that others lead to.
+  private struct AllValues {
+    static var countMax: Int { 1 << 19 }
+    static var sizeMax: Int { 64 << 20 }
+
+    var keys = KeyNumbers()
+    var values: [ComputedValue] = []
+
+    mutating func value(for key: RawSpan, ofNothing: ComputedValue) -> ComputedValue {
+      keys.existingNumber(of: key).map { values[$0] } ?? ofNothing
+    }
+  }
+
   init(countOf rows: RelatedRows, in scope: RelatedScope) {
-    unsafe known = KnownResults(in: scope)
+    unsafe known = KnownResults(in: scope.reader.trees)
     self.rows = rows
     kind = .count
     terms = ComputedTerms()
@@ -246,7 +362,7 @@ final class RelatedValue: @unchecked Sendable {
     _ aggregate: RelatedAggregate, of rows: RelatedRows, _ terms: ComputedTerms, _ step: UInt32,
     zero: ComputedValue?, in scope: RelatedScope
   ) {
-    unsafe known = KnownResults(in: scope)
+    unsafe known = KnownResults(in: scope.reader.trees)
     self.rows = rows
     self.terms = terms
     self.step = step
@@ -259,46 +375,103 @@ final class RelatedValue: @unchecked Sendable {
   }
 
   func value(for record: RowReader) throws(StoreError) -> ComputedValue {
-    if let value = unsafe known?.result(for: record.key) { return value }
+    if let value = unsafe all?.value(for: record.key, ofNothing: ofNothing) { return value }
+    let rows = rows
+    guard let key = try rows.knownKey(of: record) else { return try computed(for: record) }
+    if let value = unsafe known.result(for: key) { return value }
     let value = try computed(for: record)
     let size = if case .bytes(let bytes) = value { bytes.count } else { 0 }
-    unsafe known?.insert(value, for: record.key, size: size)
+    unsafe known.insert(value, for: key, size: size)
     return value
   }
 
   private func computed(for record: RowReader) throws(StoreError) -> ComputedValue {
+    if try areAllComputed(), let value = unsafe all?.value(for: record.key, ofNothing: ofNothing) {
+      return value
+    }
+    if case .count = kind { return .integer(Int128(small: Int64(try rows.count(of: record)))) }
+    var value = ofNothing
+    try rows.forEach(of: record) { row throws(StoreError) in
+      try add(row, to: &value)
+      return true
+    }
+    return value
+  }
+
+  /// The value of no records.
+  private var ofNothing: ComputedValue {
     switch kind {
-    case .count: return .integer(Int128(try rows.count(of: record)))
-    case .sum(let zero):
-      var sum = zero
-      let terms = terms
-      try forEachValue(of: record) { value, row throws(StoreError) in
-        sum = try terms.combined(sum, .plus, value, row)
-      }
-      return sum
-    case .extreme(let wanted):
-      var extreme = ComputedValue.null
-      try forEachValue(of: record) { value, _ in
-        // The first value, and any value in place of NaN.
-        guard let order = value.order(to: extreme) else { return }
-        if wanted.has(order) || order == .null || order == .none && extreme.isNotANumber {
-          extreme = value
-        }
-      }
-      return extreme
+    case .count: .integer(0)
+    case .sum(let zero): zero
+    case .extreme: .null
     }
   }
 
-  private func forEachValue(
-    of record: RowReader, _ body: (ComputedValue, RowReader) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    let (terms, step) = (terms, step)
-    try rows.forEach(of: record) { row throws(StoreError) in
-      let value = try terms.value(step, row)
-      if case .null = value { return true }
-      try body(value, row)
-      return true
+  private func add(_ row: RowReader, to result: inout ComputedValue) throws(StoreError) {
+    if case .count = kind {
+      guard case .integer(let count) = result else { return }
+      result = .integer(count &+ 1)
+      return
     }
+    let value = try terms.value(step, row)
+    if case .null = value { return }
+    switch kind {
+    case .count: break
+    case .sum: result = try terms.combined(result, .plus, value, row)
+    case .extreme(let wanted):
+      // The first value, and any value in place of NaN.
+      guard let order = value.order(to: result) else { return }
+      if wanted.has(order) || order == .null || order == .none && result.isNotANumber {
+        result = value
+      }
+    }
+  }
+}
+
+// MARK: All at once
+
+// A query that is about to use the values of most records would look up each related record by itself. Whether it is about
+// to is not known before; so values are computed one by one until that has taken about as long as a scan would have. That
+// takes twice as long at most as the better of both.
+
+extension RelatedValue {
+  /// About the time that a seek, or the lookup of a row, takes, in rows of a scan.
+  private static var lookUpCost: Int { 8 }
+
+  /// Returns true if all values are known: then they are computed, if computing them one by one has taken long enough.
+  private func areAllComputed() throws(StoreError) -> Bool {
+    unsafe oneByOneCount &+= 1
+    if unsafe spentMax == nil { unsafe spentMax = try rows.countOfAll() ?? .max }
+    let (spent, isMuch) = unsafe (oneByOneCount &+ rows.lookUpCount)
+      .multipliedReportingOverflow(by: Self.lookUpCost)
+    guard unsafe isMuch || spent > spentMax ?? .max else { return false }
+    // It is not tried again.
+    unsafe spentMax = .max
+    do throws(StoreError) {
+      unsafe all = try computedOfAll()
+    } catch {
+      // A value that the query does not use has no result.
+      guard case .invalidQuery = error else { throw error }
+    }
+    return unsafe all != nil
+  }
+
+  /// Nil if they take too much memory.
+  private func computedOfAll() throws(StoreError) -> AllValues? {
+    var all = AllValues()
+    var size = 0
+    let ofNothing = ofNothing
+    var isTooLarge = false
+    try rows.forEachOfAll { key, row throws(StoreError) in
+      if isTooLarge { return }
+      let (number, isNew) = all.keys.number(of: key)
+      if isNew { all.values.append(ofNothing) }
+      try add(row, to: &all.values[number])
+      if case .bytes(let bytes) = all.values[number] { size += bytes.count }
+      isTooLarge =
+        all.values.count > AllValues.countMax || size + all.keys.size > AllValues.sizeMax
+    }
+    return isTooLarge ? nil : all
   }
 }
 

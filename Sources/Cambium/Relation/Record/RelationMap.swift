@@ -117,6 +117,8 @@ final class Link: Sendable {
   let column: Int
   /// The destination's primary key, encoded from the field's values.
   private let key: KeyColumn
+  /// Where every primary key of the source has the destination's as it is; nil if it has to be encoded.
+  private let keyPlace: Range<Int>?
   private let way: Way
 
   /// The tree in which the records that lead to a key are found.
@@ -154,6 +156,10 @@ final class Link: Sendable {
     key = KeyColumn(
       column: UInt32(column), place: source.layout.columns[column].place, type: target.type,
       form: target.form)
+    let parts = source.layout.key
+    keyPlace =
+      key.place.kind == .key && parts.columns[key.place.index].hasFixedBytes(of: key)
+      ? parts.fixedPlace(of: key.place.index) : nil
     way = Self.way(back: field, to: source)
   }
 
@@ -221,14 +227,28 @@ extension Link {
     of record: RowReader, in encoder: KeyEncoder,
     _ body: (RawSpan) throws(StoreError) -> Void
   ) throws(StoreError) {
-    if record.isNull(key.place) { return }
     guard isList else {
       encoder.begin()
-      try encoder.append(key, from: record)
-      return try body(encoder.key)
+      if try appendKey(of: record, to: encoder) { try body(encoder.key) }
+      return
     }
+    if record.isNull(key.place) { return }
     let array = try elements(of: record)
     try forEachKey(of: record, in: encoder, at: 0..<array.count, body)
+  }
+
+  /// Appends the primary key of the record that a record leads to, if the reference is no list. False if it is null.
+  ///
+  /// - Throws: `.invalidValue` for NaN, `.corrupt`.
+  @inline(__always)
+  func appendKey(of record: RowReader, to encoder: KeyEncoder) throws(StoreError) -> Bool {
+    if record.isNull(key.place) { return false }
+    if let keyPlace, keyPlace.upperBound <= record.key.byteCount {
+      encoder.appendRaw(record.key.part(keyPlace.lowerBound, keyPlace.count))
+    } else {
+      try encoder.append(key, from: record)
+    }
+    return true
   }
 
   /// Calls `body` with the primary key of each record that a record's list leads to with the elements at some places.

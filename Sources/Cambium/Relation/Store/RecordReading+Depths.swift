@@ -103,7 +103,7 @@ extension RecordReading where Self: ~Copyable {
     let level = try ReachedRow.all(of: found)
     try reader.forEachReached(from: level, over: relation, upTo: depth, record) { row, depth in
       let reached = try RowReader(
-        key: row.key.bytes.rawSpan, row: row.row.rawSpan, layout: layout,
+        key: row.key.rawSpan, row: row.row.rawSpan, layout: layout,
         blobs: reader.blobs(of: record))
       try body(try DynamicRecord(reached, stringsAsBlobs: stringsAsBlobs), depth)
     }
@@ -120,14 +120,13 @@ private enum Beginning<Subject: Record> {
 
 /// A record as it is stored.
 private struct ReachedRow {
-  let key: EncodedKey
+  let key: [UInt8]
   let row: [UInt8]
 
   static func all(of found: FoundRecords) throws(StoreError) -> [ReachedRow] {
     var rows: [ReachedRow] = []
     while try found.next() {
-      rows.append(
-        ReachedRow(key: EncodedKey(bytes: found.key.array()), row: try found.row().array()))
+      rows.append(ReachedRow(key: found.key.array(), row: try found.row().array()))
     }
     return rows
   }
@@ -143,7 +142,7 @@ extension RecordReader {
     try forEachReached(from: try rows(of: beginning, type), over: name, upTo: most, type) {
       found, depth in
       let record = try type.load(
-        key: found.key.bytes.rawSpan, row: found.row.rawSpan, blobs: blobs(of: type))
+        key: found.key.rawSpan, row: found.row.rawSpan, blobs: blobs(of: type))
       records.append(RecordAtDepth(record: record, depth: depth))
     }
     return records
@@ -160,7 +159,8 @@ extension RecordReader {
     let relation = try RelatedRows(
       name, of: type, where: .and([]), in: RelatedScope(reader: self))
     var level = rows
-    var known = Set(level.map(\.key))
+    var known = KeyNumbers()
+    for found in level { _ = known.number(of: found.key.rawSpan) }
     var depth = 0
     while !level.isEmpty, depth < most ?? .max {
       depth += 1
@@ -176,7 +176,7 @@ extension RecordReader {
     case .record(let record):
       let (key, row) = (KeyEncoder(), RowWriter())
       try type.encodeKey(record, to: key, row: row)
-      return [ReachedRow(key: EncodedKey(bytes: key.key.array()), row: row.row.array())]
+      return [ReachedRow(key: key.key.array(), row: row.row.array())]
     case .query(let query): return try ReachedRow.all(of: try find(query, of: type))
     }
   }
@@ -184,24 +184,23 @@ extension RecordReader {
   /// Returns the records that those of a level lead to and that are not known yet, by primary key.
   private func next(
     after level: [ReachedRow], over relation: RelatedRows, _ type: Entity,
-    _ known: inout Set<EncodedKey>
+    _ known: inout KeyNumbers
   ) throws(StoreError) -> [ReachedRow] {
     let layout = type.layout
     var next: [ReachedRow] = []
     var all = known
-    known = []
+    known = KeyNumbers()
     for found in level {
-      let (key, row) = (found.key.bytes, found.row)
+      let (key, row) = (found.key, found.row)
       let record = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
       try relation.forEach(of: record) { related in
-        let key = EncodedKey(bytes: related.key.array())
-        if all.insert(key).inserted {
-          next.append(ReachedRow(key: key, row: related.row.array()))
+        if all.number(of: related.key).isNew {
+          next.append(ReachedRow(key: related.key.array(), row: related.row.array()))
         }
         return true
       }
     }
     known = all
-    return next.sorted { $0.key.bytes.rawSpan.compare($1.key.bytes.rawSpan) < 0 }
+    return next.sorted { $0.key.rawSpan.compare($1.key.rawSpan) < 0 }
   }
 }

@@ -84,6 +84,77 @@ import Testing
     #expect(actual.entryCount == 1 + Self.poemCount, "\(plan)")
   }
 
+  @Test func `values of most records are computed in one scan, and are those of each`() throws {
+    let store = try store()
+    let sums = try FieldCondition(parsing: "poems.sum(year) > 0 && poems.maximum(year) == 9")
+    let plan = try store.explain(Poet.where(Condition(sums)), running: true)
+    let actual = try #require(plan.actual)
+    #expect(actual.resultCount == 30)
+    // A few poets' poems are looked up before all poems are read, once for each value.
+    #expect(actual.entryCount < Self.poetCount + 2 * 800, "\(plan)")
+    #expect(actual.rowCount < Self.poetCount + 2 * (800 + 30 * Self.poemCount), "\(plan)")
+    func values(_ rows: [(String, Int, Int, Int?)]) -> [String] { rows.map { "\($0)" }.sorted() }
+    func select<Reading: RecordReading & ~Copyable>(
+      _ reader: borrowing Reading
+    ) throws -> [(String, Int, Int, Int?)] {
+      let first = try reader.select(from: Query<Poet>()) {
+        ($0.id, $0.poems.sum(\.year), $0.poems.count())
+      }
+      let highest = try reader.select(from: Query<Poet>()) { $0.poems.maximum(\.year) }
+      return zip(first, highest).map { ($0.0, $0.1, $0.2, $1) }
+    }
+    func expected(without left: Int) -> [(String, Int, Int, Int?)] {
+      (0..<Self.poetCount).map { poet in
+        if poet % 4 == 0 { return ("p\(poet)", 0, 0, nil) }
+        return ("p\(poet)", poet == left ? 450 - 9 : 450, poet == left ? 99 : 100, 9)
+      }
+    }
+    #expect(values(try select(store)) == values(expected(without: 0)))
+    try store.write { transaction in
+      let before = try transaction.select(from: Query<Poet>()) { $0.poems.sum(\.year) }
+      #expect(before.reduce(0, +) == 30 * 450)
+      try transaction.delete(Poem.self, key: 19 * Self.poemCount + 9)
+      let after = try transaction.select(from: Query<Poet>()) { $0.poems.sum(\.year) }
+      #expect(after.reduce(0, +) == 30 * 450 - 9)
+    }
+    #expect(values(try select(store)) == values(expected(without: 19)))
+  }
+
+  @Test func `a value without a result of a record that is not queried is no error`() throws {
+    let store = try store()
+    try store.write { transaction in
+      try transaction.save(Poem(id: 9_000, name: "t", year: -1, poet: Reference("p39")))
+    }
+    let order = [FieldOrder(try FieldExpression(parsing: "poems.sum(100 / (year + 1))"))]
+    let others = try FieldCondition(parsing: "id != 'p39'")
+    let found = try store.fetch(record: "Poet", where: others, sortedBy: order)
+    #expect(found.count == Self.poetCount - 1)
+    guard case .invalidQuery = storeError({ try store.fetch(record: "Poet", sortedBy: order) })
+    else {
+      Issue.record("a division by zero has a result")
+      return
+    }
+  }
+
+  @Test func `a record that many lead to is looked up once`() throws {
+    let store = try store()
+    let condition = try FieldCondition(parsing: "id < 0 || poet.name == 'P1' || poet.born == 3")
+    let plan = try store.explain(Poem.where(Condition(condition)), running: true)
+    let actual = try #require(plan.actual)
+    #expect(actual.resultCount == Self.poemCount)
+    #expect(actual.rowCount <= 30 * Self.poemCount + 2 * Self.poetCount, "\(plan)")
+    let groups = try store.fetch(Query<Poem>().grouped { ($0.poet.name, $0.year) })
+    #expect(groups.count == 300 && groups.allSatisfy { $0.count == 10 })
+    // In a transaction, the record may change between two queries.
+    try store.write { transaction in
+      let query = Query<Poem>().grouped { $0.poet.name }
+      #expect(try transaction.fetch(query).map(\.key).contains("P1"))
+      try transaction.save(Poet(id: "p1", name: "renamed"))
+      let names = try transaction.fetch(query).map(\.key)
+      #expect(names.contains("renamed") && !names.contains("P1"))
+    }
+  }
+
   @Test(arguments: 0..<4)
   func `results are those of arrays, however many records lead to one`(shard: Int) {
     replaying(Seeds.range(scaled(60, debug: 6), shard: 210 + shard)) { seed in
