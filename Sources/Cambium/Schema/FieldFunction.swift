@@ -46,6 +46,20 @@ public struct UTCOffset: Hashable, Sendable, BitwiseCopyable {
 
 // MARK: As text
 
+extension DatePart {
+  /// Creates the part with a name; nil if there is none.
+  init?(named name: Substring) {
+    switch name {
+    case "year": self = .year
+    case "month": self = .month
+    case "day": self = .day
+    case "weekday": self = .weekday
+    case "hour": self = .hour
+    default: return nil
+    }
+  }
+}
+
 extension UTCOffset: CustomStringConvertible {
   /// The offset as ISO 8601 writes it: `+05:30`, `-08:00`.
   public var description: String {
@@ -85,7 +99,7 @@ extension FieldFunction {
     case ("prefix", .integer(let count)?): self = .prefix(Int(count))
     case ("bucket", let width?): self = .bucket(of: width)
     default:
-      guard let part = DatePart.allCases.first(where: { "\($0)" == name }) else { return nil }
+      guard let part = DatePart(named: name[...]) else { return nil }
       switch argument {
       case .none: self = .part(part, in: .utc)
       case .string(let text)?:

@@ -253,7 +253,7 @@ extension Array: FieldValueConvertible where Element: FieldValueConvertible {
     }
   }
 
-  public var fieldValue: FieldValue { .array(map(\.fieldValue)) }
+  public var fieldValue: FieldValue { .array(map { $0.fieldValue }) }
 }
 
 extension Array: MeasuredFieldValue where Element: FieldValueConvertible {}
@@ -271,7 +271,10 @@ extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {
   }
 
   /// The value as a field has it; null for nil.
-  @inlinable public var fieldValue: FieldValue { map(\.fieldValue) ?? .null }
+  @inlinable public var fieldValue: FieldValue {
+    // A key path of a generic type would be made anew by each call.
+    if let value = self { value.fieldValue } else { .null }
+  }
 }
 
 extension Optional: OrderedFieldValue where Wrapped: OrderedFieldValue {
@@ -289,7 +292,7 @@ extension FieldValue {
   init?(converting value: Any) {
     switch value {
     case let value as any FieldValueConvertible: self = value.fieldValue
-    case let values as [any FieldValueConvertible]: self = .array(values.map(\.fieldValue))
+    case let values as [any FieldValueConvertible]: self = .array(values.map { $0.fieldValue })
     default: return nil
     }
   }

@@ -84,7 +84,7 @@ extension FieldReference where Value: FieldValueConvertible {
   /// Returns the condition that the field has one of the values.
   @inlinable @_disfavoredOverload
   public func isIn(_ values: some Sequence<Value>) -> Condition<Subject> {
-    Condition(term: .isIn(field: property, values.map(\.fieldValue)))
+    Condition(term: .isIn(field: property, values.map { $0.fieldValue }))
   }
 }
 

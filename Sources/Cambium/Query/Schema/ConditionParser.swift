@@ -42,7 +42,7 @@ extension FieldCondition {
   public init(
     parsing text: String, arguments: [any FieldValueConvertible] = []
   ) throws(ConditionSyntaxError) {
-    var parser = try ConditionParser(text, arguments: arguments.map(\.fieldValue))
+    var parser = try ConditionParser(text, arguments: arguments.map { $0.fieldValue })
     self = try parser.condition()
   }
 }
@@ -55,7 +55,7 @@ extension FieldExpression {
   public init(
     parsing text: String, arguments: [any FieldValueConvertible] = []
   ) throws(ConditionSyntaxError) {
-    var parser = try ConditionParser(text, arguments: arguments.map(\.fieldValue))
+    var parser = try ConditionParser(text, arguments: arguments.map { $0.fieldValue })
     self = try parser.wholeExpression()
   }
 }
@@ -297,7 +297,7 @@ extension ConditionParser {
       return .condition(.kind(kind, isExact: name.lowercased() == "isexactly"))
     }
     let argument = try parse(.or, depth: depth - 1)
-    if next == .sign(",") || DatePart.allCases.contains(where: { "\($0)" == name }) {
+    if next == .sign(",") || DatePart(named: name[...]) != nil {
       return try function(name, of: argument, at: place, from: start, depth: depth)
     }
     try expect(")")

@@ -415,13 +415,8 @@ struct ArrayValue<Element: StoredScalar>: ColumnValue {
     guard let array = ArrayReader(row.bytes(column), of: Element.scalarType) else {
       throw row.fault(.rowValues, "an array is none of \(Element.self)")
     }
-    var elements: [Element] = []
-    elements.reserveCapacity(array.count)
-    for index in 0..<array.count {
-      guard let element = Element(rowBytes: array.element(index)) else {
-        throw row.fault(.rowValues, "an element of an array is no \(Element.self)")
-      }
-      elements.append(element)
+    guard let elements = Element.values(of: array) else {
+      throw row.fault(.rowValues, "an element of an array is no \(Element.self)")
     }
     return ArrayValue(elements: elements)
   }

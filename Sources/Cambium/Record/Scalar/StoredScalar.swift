@@ -50,6 +50,24 @@ protocol StoredScalar: ColumnValue, ScalarFieldValue {
   ///
   /// - Returns: False if it is of another type, or out of its range.
   static func put(_ value: FieldValue, in row: RowWriter, at column: Int) throws(StoreError) -> Bool
+  /// Appends a value to a key.
+  ///
+  /// - Returns: False if it is of another type, or out of its range.
+  static func append(
+    _ value: FieldValue, to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError) -> Bool
+  /// Appends a value to a key, given its bytes in a row.
+  ///
+  /// - Returns: False if they are no such value.
+  static func append(
+    rowBytes: RawSpan, to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError) -> Bool
+  /// Reads the next part of a key.
+  static func fieldValue(
+    from key: inout KeyReader, as form: KeyForm
+  ) throws(StoreError) -> FieldValue
+  /// Returns the values that the elements of an array are; nil if one of them is none.
+  static func values(of array: ArrayReader) -> [Self]?
 }
 
 extension StoredScalar {
@@ -90,9 +108,6 @@ extension StoredScalar {
     return true
   }
 
-  /// Appends a value to a key.
-  ///
-  /// - Returns: False if it is of another type, or out of its range.
   static func append(
     _ value: FieldValue, to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
   ) throws(StoreError) -> Bool {
@@ -101,9 +116,6 @@ extension StoredScalar {
     return true
   }
 
-  /// Appends a value to a key, given its bytes in a row.
-  ///
-  /// - Returns: False if they are no such value.
   static func append(
     rowBytes: RawSpan, to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
   ) throws(StoreError) -> Bool {
@@ -112,10 +124,19 @@ extension StoredScalar {
     return true
   }
 
-  /// Reads the next part of a key.
   static func fieldValue(
     from key: inout KeyReader, as form: KeyForm
   ) throws(StoreError) -> FieldValue { try take(from: &key, as: form).fieldValue }
+
+  static func values(of array: ArrayReader) -> [Self]? {
+    var values: [Self] = []
+    values.reserveCapacity(array.count)
+    for index in 0..<array.count {
+      guard let value = Self(rowBytes: array.element(index)) else { return nil }
+      values.append(value)
+    }
+    return values
+  }
 
   /// Appends a value to an array.
   ///

@@ -262,7 +262,7 @@ extension RowLayout {
   /// Returns the part of a date that a name says, as `date.month` does, in UTC; nil for any other name.
   func datePart(named name: String) -> FieldExpression? {
     guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")),
-      let part = DatePart.allCases.first(where: { "\($0)" == name[name.index(after: dot)...] }),
+      let part = DatePart(named: name[name.index(after: dot)...]),
       column(named: String(name[..<dot]))?.field.type == .scalar(.date)
     else { return nil }
     return .function(.part(part, in: .utc), .field(String(name[..<dot])))

@@ -99,7 +99,7 @@ extension Set: FieldValueConvertible where Element: FieldValueConvertible {
     guard let elements = [Element](fieldValue: fieldValue) else { return nil }
     self.init(elements)
     if count == elements.count { return }
-    let kept = map(\.fieldValue)
+    let kept = map { $0.fieldValue }
     let isWhole = elements.allSatisfy { element in
       kept.contains { $0.isSame(as: element.fieldValue) }
     }
@@ -108,7 +108,7 @@ extension Set: FieldValueConvertible where Element: FieldValueConvertible {
 
   /// The elements, in the order of their values, so that equal sets are stored as equal bytes.
   public var fieldValue: FieldValue {
-    .array(map(\.fieldValue).sorted { ($0.compare(to: $1) ?? 0) < 0 })
+    .array(map { $0.fieldValue }.sorted { ($0.compare(to: $1) ?? 0) < 0 })
   }
 }
 
