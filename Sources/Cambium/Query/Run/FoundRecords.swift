@@ -266,7 +266,9 @@ extension QueryPlan {
     switch given.extent {
     case .all:
       if !needsRows, residual == nil { return 0 }
-      return query.after == nil ? query.foundCount ?? .max : .max
+      guard let count = query.foundCount else { return .max }
+      // The entry of the record to come after is passed first.
+      return query.after == nil ? count : min(count, .max - 1) + 1
     // Records that are in order already within groups need not be sorted.
     case .groups: return residual == nil && given.isByKeyInGroups ? 0 : .max
     case .nothing: return residual == nil && order.columns.isEmpty ? 0 : .max

@@ -141,8 +141,10 @@ final class IndexSource {
   private let layout: RowLayout
   private let condition: RowCondition?
   // One owner on one thread uses them, so accesses cannot overlap.
-  /// The highest number of entries still needed, to be read ahead; 0 if none.
+  /// The number of entries that are probably still needed, to be read ahead; 0 if none.
   @exclusivity(unchecked) private var wantedCount: Int
+  /// True if rows are needed.
+  private let needsRows: Bool
   /// The number of entries that are read ahead next.
   @exclusivity(unchecked) private var size = 1
   /// The entries that were read ahead: their keys, and which have a value.
@@ -164,6 +166,7 @@ final class IndexSource {
     self.condition = condition
     self.found = found
     self.layout = layout
+    needsRows = wantedCount > 0
     unsafe self.wantedCount = condition == nil || wantedCount == 0 ? wantedCount : .max
   }
 
@@ -220,6 +223,8 @@ extension IndexSource {
     }
     unsafe place = -1
     guard try entries.next() else { return false }
+    // After a record, more entries than one are passed if others have the same values.
+    if needsRows, unsafe wantedCount == 0 { unsafe wantedCount = RowsAhead.countMax }
     if unsafe size > 1, unsafe wantedCount > 0, let ahead = found.begin() {
       try read(ahead)
       return true
