@@ -86,16 +86,44 @@ struct QueriedValues {
     _ layout: RowLayout?
   ) -> FieldCondition {
     switch (one, other) {
-    case (.field(let field), .value(let value)) where layout?.has(value, in: field) ?? false:
-      .comparison(field: field, comparison, value)
-    case (.value(let value), .field(let field)) where layout?.has(value, in: field) ?? false:
-      .comparison(field: field, comparison.exchanged, value)
+    case (.field(let field), .value(let value)):
+      layout?.condition(field, comparison, value) ?? .computed(one, comparison, other)
+    case (.value(let value), .field(let field)):
+      layout?.condition(field, comparison.exchanged, value) ?? .computed(one, comparison, other)
     default: .computed(one, comparison, other)
     }
   }
 }
 
 extension RowLayout {
+  /// Returns the comparison of a field with a value that the field can have; nil if there is none.
+  fileprivate func condition(
+    _ field: String, _ comparison: FieldComparison, _ value: FieldValue
+  ) -> FieldCondition? {
+    if has(value, in: field) { return .comparison(field: field, comparison, value) }
+    guard case .double(let number) = value else { return nil }
+    return condition(field, comparison, number)
+  }
+
+  /// The same of a number with a fraction, such as an average: a field of integers is above it if it is at least the next
+  /// integer.
+  private func condition(
+    _ field: String, _ comparison: FieldComparison, _ number: Double
+  ) -> FieldCondition? {
+    let isAbove: Bool
+    switch comparison {
+    case .greater, .greaterOrEqual: isAbove = true
+    case .less, .lessOrEqual: isAbove = false
+    case .equal, .notEqual: return nil
+    }
+    guard column(named: field)?.field.type.scalar?.integer != nil,
+      let bound = Int64(exactly: number.rounded(isAbove ? .up : .down)),
+      Double(bound) != number, has(.integer(bound), in: field)
+    else { return nil }
+    return .comparison(
+      field: field, isAbove ? .greaterOrEqual : .lessOrEqual, .integer(bound))
+  }
+
   /// Returns true if a field can have a value as it is.
   fileprivate func has(_ value: FieldValue, in field: String) -> Bool {
     guard let type = column(named: field)?.field.type, type.scalar != nil, !value.isNaN else {

@@ -129,6 +129,62 @@ private struct Mark: Record, Identifiable, Equatable {
     #expect("\(plan)".contains("maximum of value is 1999"))
   }
 
+  @Test func `integers are compared with an average with a fraction as with any number`() throws {
+    let others: [Int?] = [nil, -2, -1, 0, 1, 2, .min, .max]
+    for one in -2...2 {
+      for two in -2...2 {
+        for three in -2...2 {
+          let first = [one, two, three].enumerated().map {
+            Mark(id: $0.offset, group: 0, value: $0.element)
+          }
+          let rest = others.enumerated().map {
+            Mark(id: 3 + $0.offset, group: 1, value: $0.element)
+          }
+          let store = try PersistentStore(inMemory: StoreModel(records: [Mark.self]))
+          try store.insert(contentsOf: first + rest)
+          let average = Double(one + two + three) / 3
+          try check(first + rest, besides: average, in: store)
+        }
+      }
+    }
+  }
+
+  private func check(
+    _ marks: [Mark], besides average: Double, in store: PersistentStore
+  ) throws {
+    let first = Mark.where { $0.group == 0 }
+    func expected(_ isMet: (Double, Double) -> Bool) -> [Mark] {
+      marks.filter { mark in mark.value.map { isMet(Double($0), average) } ?? false }
+    }
+    #expect(
+      try store.fetch(Mark.where { $0.value > first.average(\.value) }) == expected(>),
+      "\(average)")
+    #expect(
+      try store.fetch(Mark.where { $0.value >= first.average(\.value) }) == expected(>=),
+      "\(average)")
+    #expect(
+      try store.fetch(Mark.where { $0.value < first.average(\.value) }) == expected(<),
+      "\(average)")
+    #expect(
+      try store.fetch(Mark.where { $0.value <= first.average(\.value) }) == expected(<=),
+      "\(average)")
+    #expect(
+      try store.fetch(Mark.where { $0.value == first.average(\.value) }) == expected(==),
+      "\(average)")
+  }
+
+  @Test func `an index finds the integers above an average with a fraction`() throws {
+    let store = try PersistentStore(inMemory: StoreModel(records: [Mark.self]))
+    try store.insert(
+      contentsOf: (0..<2_000).map { Mark(id: $0, group: $0 % 7, value: $0 * 13 % 2_000) })
+    let high = Mark.where { $0.value >= 1_990 }
+    let above = Mark.where { $0.value > high.average(\.value) }
+    #expect(try store.fetch(above).map { $0.value ?? 0 }.sorted() == Array(1_995..<2_000))
+    let plan = try store.explain(above, running: true)
+    #expect(plan.access == "index value in one range", "\(plan)")
+    #expect(plan.actual?.entryCount == 5)
+  }
+
   @Test func `queries in conditions are text, which is parsed as the same condition`() throws {
     let store = try PersistentStore(inMemory: StoreModel(records: [Mark.self]))
     try store.insert(contentsOf: (0..<20).map { Mark(id: $0, group: $0 % 3, value: $0 % 5) })
