@@ -8,6 +8,9 @@ final class RelatedColumn: OrderTerm {
   private let column: KeyColumn
   /// The columns refer to it.
   private let collation: Collation?
+  // One owner on one thread uses it, so accesses cannot overlap.
+  /// The bytes of records that were led to, by their keys.
+  @exclusivity(unchecked) private var known: KnownResults<[UInt8]>
 
   /// - Parameter steps: The number of references that led to the record.
   /// - Returns: nil for a field of the record's own.
@@ -27,6 +30,7 @@ final class RelatedColumn: OrderTerm {
     }
     let steps = try record.steps(after: steps, relation)
     rows = try RelatedRows(relation, of: record, where: .and([]), in: RelatedScope(reader: reader))
+    unsafe known = KnownResults(in: reader.trees)
     let innerOrder = try FieldOrder(
       field: rest, isDescending: order.isDescending, isCaseInsensitive: order.isCaseInsensitive,
       collation: order.collation
@@ -51,6 +55,18 @@ final class RelatedColumn: OrderTerm {
   ///
   /// - Throws: `.corrupt`, `.io`.
   func append(of record: RowReader, to key: KeyEncoder) throws(StoreError) {
+    let rows = rows
+    guard let knownKey = try rows.knownKey(of: record) else {
+      return try appendFound(of: record, to: key)
+    }
+    if let bytes = unsafe known.result(for: knownKey) { return key.appendRaw(bytes.rawSpan) }
+    let start = key.key.byteCount
+    try appendFound(of: record, to: key)
+    let bytes = key.key.part(start, key.key.byteCount - start).array()
+    unsafe known.insert(bytes, for: knownKey, size: bytes.count)
+  }
+
+  private func appendFound(of record: RowReader, to key: KeyEncoder) throws(StoreError) {
     var isFound = false
     let (inner, column) = (inner, column)
     try rows.forEach(of: record) { row throws(StoreError) in

@@ -9,20 +9,36 @@ final class RelatedPlan {
 
   /// The keys that are found first, by the condition.
   private(set) var keys: [FieldCondition: RelatedKeys] = [:]
-  /// For people: each condition across a relation.
-  private(set) var explanation: [String] = []
+  /// In the order in which they were made.
+  private var choices: [Choice] = []
+
+  /// How one condition across a relation is decided, and the cost of the other way.
+  private enum Choice {
+    case first(RelatedKeys, instead: Double)
+    case lookedUp(RelatedKeys, RelatedLookUp, cost: Double)
+  }
 
   fileprivate func add(_ keys: RelatedKeys, _ condition: FieldCondition, instead: Double) {
     self.keys[condition] = keys
-    explanation.append(
-      keys.explanation + ", about \(Self.microseconds(keys.cost)) µs instead of"
-        + " \(Self.microseconds(instead)) to look up \(keys.name) of each")
+    choices.append(.first(keys, instead: instead))
   }
 
   fileprivate func addLookUp(_ keys: RelatedKeys, _ way: RelatedLookUp, cost: Double) {
-    explanation.append(
-      "looking up \(keys.name) of each\(way.text), about \(Self.microseconds(cost)) µs instead of"
-        + " \(Self.microseconds(keys.cost)) \(keys.explanation)")
+    choices.append(.lookedUp(keys, way, cost: cost))
+  }
+
+  /// For people: each condition across a relation.
+  var explanation: [String] { choices.map(Self.text) }
+
+  private static func text(_ choice: Choice) -> String {
+    switch choice {
+    case .first(let keys, let instead):
+      keys.explanation + ", about \(microseconds(keys.cost)) µs instead of"
+        + " \(microseconds(instead)) to look up \(keys.name) of each"
+    case .lookedUp(let keys, let way, let cost):
+      "looking up \(keys.name) of each\(way.text), about \(microseconds(cost)) µs instead of"
+        + " \(microseconds(keys.cost)) \(keys.explanation)"
+    }
   }
 
   private static func microseconds(_ cost: Double) -> Int { Int((cost / 1_000).rounded()) }

@@ -45,6 +45,9 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
   // One owner on one thread uses them, so accesses cannot overlap.
   /// A cursor on the record that was looked up last, in a state that never changes.
   @exclusivity(unchecked) private var cursor: CursorAccess?
+  /// A cursor in the reverse index; nil before the first key, and if there can be none.
+  @exclusivity(unchecked) private var sourceCursor: CursorAccess?
+  @exclusivity(unchecked) private var hasSoughtSources = false
   /// The key that was looked up last, and its row where that may change.
   @exclusivity(unchecked) private var lastKey: [UInt8] = []
   @exclusivity(unchecked) private var row: [UInt8] = []
@@ -120,7 +123,8 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
     var isFound = false
     if isInverse {
       try noteRowsRead()
-      try link.forEachSource(to: record.key, in: trees, encoder) { _ in
+      let cursor = try openedSourceCursor()
+      try link.forEachSource(to: record.key, in: trees, encoder, by: cursor) { _ in
         isFound = true
         return false
       }
@@ -157,7 +161,8 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
   ) throws(StoreError) {
     if isInverse {
       try noteRowsRead()
-      return try link.forEachSource(to: record.key, in: trees, encoder) {
+      let cursor = try openedSourceCursor()
+      return try link.forEachSource(to: record.key, in: trees, encoder, by: cursor) {
         key throws(StoreError) in
         reads?.note(entries: 1)
         return try look(up: key, body)
@@ -205,6 +210,14 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
     }
     guard unsafe isThere == true else { return true }
     return try pass(key, try cursor.value(), body)
+  }
+
+  private func openedSourceCursor() throws(StoreError) -> CursorAccess? {
+    if unsafe !hasSoughtSources {
+      unsafe sourceCursor = try link.sourceCursor(in: trees)
+      unsafe hasSoughtSources = true
+    }
+    return unsafe sourceCursor
   }
 
   private func openedCursor() throws(StoreError) -> CursorAccess {
@@ -270,7 +283,7 @@ extension RelatedRows {
 }
 
 /// The results of a condition or a computation, by keys of records.
-private struct KnownResults<Value> {
+struct KnownResults<Value> {
   private static var countMax: Int { 1 << 18 }
   /// The most bytes of keys, and of results that are no numbers.
   private static var sizeMax: Int { 64 << 20 }

@@ -119,6 +119,9 @@ final class Link: Sendable {
   private let key: KeyColumn
   /// Where every primary key of the source has the destination's as it is; nil if it has to be encoded.
   private let keyPlace: Range<Int>?
+  /// The bytes before a key of the destination as it is, where those are the part by which the reverse index has it; nil if
+  /// the part has to be encoded.
+  private let backPrefix: [UInt8]?
   private let way: Way
 
   /// The tree in which the records that lead to a key are found.
@@ -161,6 +164,22 @@ final class Link: Sendable {
       key.place.kind == .key && parts.columns[key.place.index].hasFixedBytes(of: key)
       ? parts.fixedPlace(of: key.place.index) : nil
     way = Self.way(back: field, to: source)
+    backPrefix = Self.backPrefix(way, target)
+  }
+
+  private static func backPrefix(_ way: Way, _ target: KeyColumn) -> [UInt8]? {
+    switch way {
+    case .prefix(let part, _, _), .exact(let part, _, _):
+      let isDescending = part.form.contains(.isDescending)
+      // Types of which all bytes are values, so that a key which is none is noticed.
+      guard target.fixedWidth != nil, part.type == target.type, part.collation == nil,
+        !part.type.isFraction, part.type != .date, part.type != .boolean,
+        isDescending == target.form.contains(.isDescending)
+      else { return nil }
+      if !part.form.contains(.isOptional) { return [] }
+      return [isDescending ? ~1 : 1]
+    case .rows: return nil
+    }
   }
 
   private static func way(back field: FieldSchema, to source: Entity) -> Way {
@@ -333,13 +352,23 @@ extension Link {
   ///
   /// - Parameters:
   ///   - encoder: Memory for the key to find.
-  ///   - body: Must not change anything.
+  ///   - cursor: A `sourceCursor`, which is faster for many keys; nil for another one.
+  ///   - body: Must not change anything, and must not use the cursor.
   /// - Complexity: A seek, and a step for each.
   func forEachSource(
-    to key: RawSpan, in trees: TreeAccess, _ encoder: KeyEncoder,
+    to key: RawSpan, in trees: TreeAccess, _ encoder: KeyEncoder, by cursor: CursorAccess? = nil,
     _ body: (RawSpan) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    _ = try forEachSource(to: key, in: trees, nil, backward: false, encoder, body)
+    _ = try forEachSource(to: key, in: trees, cursor, backward: false, encoder, body)
+  }
+
+  /// Returns a cursor for the sources of several keys, one after the other: of keys that ascend, it mostly stays in a leaf. Nil
+  /// if there is no reverse index, or a transaction may change it from one key to the next.
+  func sourceCursor(in trees: TreeAccess) throws(StoreError) -> CursorAccess? {
+    guard !trees.isChanging, case .prefix(_, _, let tree) = way, try trees.isWhole(tree) else {
+      return nil
+    }
+    return try trees.cursor(in: tree)
   }
 
   /// Calls `body` for each record that leads to one of several, with the place of the key and its own primary key.
@@ -527,6 +556,10 @@ extension Link {
     _ key: RawSpan, as part: KeyColumn, to encoder: KeyEncoder
   ) throws(StoreError) {
     encoder.begin()
+    if let backPrefix, key.byteCount == part.type.fixedWidth {
+      encoder.appendRaw(backPrefix.rawSpan)
+      return encoder.appendRaw(key)
+    }
     try encoder.append(try value(ofKey: key), part, of: source.layout)
   }
 }
