@@ -186,6 +186,7 @@ extension SelectedRows {
     let record = try RowReader(
       key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
     var values: [FieldValue] = []
+    values.reserveCapacity(columns.count)
     for column in columns {
       values.append(try column.value.fieldValue(of: record, runner.record))
     }

@@ -130,6 +130,7 @@ extension RecordReader {
       let record = try RowReader(
         key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
       var values: [FieldValue] = []
+      values.reserveCapacity(expressions.count)
       for expression in expressions { values.append(try expression.fieldValue(of: record, type)) }
       rows.append(try row(values, type))
     }

@@ -239,7 +239,7 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
   }
 
   private func isOfKind(_ row: RawSpan) -> Bool {
-    isInverse || link.kind == nil || link.mayLead(to: row)
+    isInverse || link.mayLead(to: row)
   }
 
   private func pass(

@@ -106,6 +106,10 @@ final class Link: Sendable {
   let kind: RowKinds.Kind?
   /// Its place among the kinds of the destination.
   private let kindPlace: Int?
+  // Read for each record: a struct of a description would be copied for that.
+  /// The bit that is set in rows that are not of the kind; nil for any.
+  private let kindBit: Int?
+  let isList: Bool
   /// The rule for the record with the reference when its destination is deleted.
   let rule: DeleteRule
   /// The rule for the destination when the record with the reference is deleted.
@@ -150,6 +154,8 @@ final class Link: Sendable {
     kindPlace = reference.composite.flatMap { destination.record.field($0) }
       .flatMap { kinds?.place(named: $0.name) }
     kind = kindPlace.flatMap { kinds?.all[$0] }
+    kindBit = kind?.nullBit
+    isList = field.type.scalar == nil
     self.inverse = inverse
     self.column = column
     ownRule = reference.deleteRule
@@ -204,7 +210,6 @@ final class Link: Sendable {
 
   /// The reference as people name it: `Book.author`.
   var name: String { "\(source.record.name).\(field.name)" }
-  var isList: Bool { field.type.scalar == nil }
   /// The record that it leads to, or the kind of it: `Trip.BusinessTrip`.
   var destinationName: String { destination.record.name + (kind.map { ".\($0.name)" } ?? "") }
 
@@ -213,8 +218,8 @@ final class Link: Sendable {
   /// - Parameter row: A row of the destination, whose frame was checked or is checked later.
   @inline(__always)
   func mayLead(to row: RawSpan) -> Bool {
-    guard let kind else { return true }
-    return row.byteCount < destination.layout.fixedEnd || !row.isNull(bit: kind.nullBit)
+    guard let kindBit else { return true }
+    return row.byteCount < destination.layout.fixedEnd || !row.isNull(bit: kindBit)
   }
 
   /// Returns true if a record with a key exists that it may lead to.
@@ -222,7 +227,7 @@ final class Link: Sendable {
   /// - Complexity: A lookup.
   @inline(__always)
   func leads(to key: RawSpan, in trees: TreeAccess) throws(StoreError) -> Bool {
-    if kind == nil { return try trees.contains(key, in: destination.rows) }
+    if kindBit == nil { return try trees.contains(key, in: destination.rows) }
     return try leadsToKind(key, in: trees)
   }
 
