@@ -92,8 +92,9 @@ extension [UInt8] {
     case .composite(let parts):
       append(12)
       append(integer: UInt32(truncatingIfNeeded: parts.count))
-      for (name, value) in parts.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
-      {
+      for (name, value) in parts.sortedRarely(by: {
+        $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+      }) {
         append(measured: Array(name.utf8))
         append(measured: Self(key: value))
       }

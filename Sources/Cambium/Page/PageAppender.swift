@@ -282,7 +282,7 @@ final class PageAppender {
       segment.firstUnreadable = entry.endBlock
       open.append(segment)
     }
-    open.sort { $0.number < $1.number }
+    open = open.sortedRarely { $0.number < $1.number }
     // Begun by a write that failed.
     for number in left { unlink(number) }
     // Where a write failed, nobody knows what is there.

@@ -44,7 +44,9 @@ struct Backup {
       guard let root = try copy(name, to: appender) else { continue }
       footer.trees.append(NamedTree(name: name, root: root))
     }
-    footer.trees.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    footer.trees = footer.trees.sortedRarely {
+      $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+    }
     try appender.sync()
     footer.extend(by: appender.extents)
     footer.setAllLive()

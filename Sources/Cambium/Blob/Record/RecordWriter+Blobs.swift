@@ -80,7 +80,7 @@ extension RecordWriter {
         changes[$0.identity, default: 0] -= 1
       }
     }
-    let order = changes.keys.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    let order = changes.keys.sortedRarely { $0.key.lexicographicallyPrecedes($1.key) }
     try accounts.apply(changes, in: order, countsAll: true)
   }
 }

@@ -39,7 +39,7 @@ struct DerivationCheck {
         note(entity.layout.fault(key: cursor.key, .derivations, "\(field ?? ""): \(reason)"))
         continue
       }
-      for (column, value) in values.sorted(by: { $0.key < $1.key }) {
+      for (column, value) in values.sortedRarely(by: { $0.key < $1.key }) {
         let stored = try row.value(column)
         if stored.isSame(as: value) { continue }
         let field = entity.layout.columns[column].field

@@ -69,7 +69,9 @@ extension Engine {
     var footer = present.footer
     footer.trees = old.trees.filter { !names.contains($0.name) }
     footer.trees += present.footer.trees.filter { names.contains($0.name) }
-    footer.trees.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    footer.trees = footer.trees.sortedRarely {
+      $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+    }
     // Where a compaction is says nothing of these trees.
     footer.pendingWork = old.pendingWork.filter { $0.kind != CompactionPlace.kind }
     footer.setLiveBytes(try present.pages.liveBytes(of: footer.trees))

@@ -187,7 +187,7 @@ extension Recovery {
       try medium.unlink(name, at: .orphanUnlink)
       report.removedFiles.append("\(name)")
     }
-    report.removedFiles.sort()
+    report.removedFiles = report.removedFiles.sortedRarely()
     guard highest < UInt32.max else {
       throw .limitExceeded(.segmentNumber, found: Int(highest) + 1)
     }

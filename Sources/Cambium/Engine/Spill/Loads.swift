@@ -65,7 +65,7 @@ final class Loads {
     if let pages = unsafe pages { return pages }
     var entries = base.segments.entries
     for load in unsafe given { entries += try load.segments(mapped: base.cache == nil) }
-    entries.sort { $0.segment.number < $1.segment.number }
+    entries = entries.sortedRarely { $0.segment.number < $1.segment.number }
     let reader = PageReader(
       medium: base.medium, identity: base.identity, segments: SegmentTable(entries),
       cache: base.cache)

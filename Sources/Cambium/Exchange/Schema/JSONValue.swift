@@ -157,7 +157,7 @@ extension JSONValue: Codable {
   package init(from decoder: any Decoder) throws {
     if let members = try? decoder.container(keyedBy: Name.self) {
       self = .object(
-        try members.allKeys.sorted { $0.stringValue < $1.stringValue }.map {
+        try members.allKeys.sortedRarely { $0.stringValue < $1.stringValue }.map {
           Member(name: $0.stringValue, value: try members.decode(JSONValue.self, forKey: $0))
         })
       return

@@ -114,8 +114,9 @@ extension WriteTransaction {
       }
     }
     var changes: [(UndonePlace, StoreHistory.PlacedChange)] = []
-    for (number, records) in first.sorted(by: { $0.key < $1.key }) {
-      for (key, placed) in records.sorted(by: { $0.key.rawSpan.compare($1.key.rawSpan) < 0 }) {
+    for (number, records) in first.sortedRarely(by: { $0.key < $1.key }) {
+      for (key, placed) in records.sortedRarely(by: { $0.key.rawSpan.compare($1.key.rawSpan) < 0 })
+      {
         guard let entity = entities.entity(number: number),
           placed.change.version == entity.layout.version
         else {

@@ -200,7 +200,7 @@ extension RecordCounting {
     hashes = []
     var uncertain: [MigrationPlan.Fault] = []
     for (place, stream) in streams.enumerated() {
-      for (refusal, found) in refused[place].sorted(by: { $0.key.field < $1.key.field }) {
+      for (refusal, found) in refused[place].sortedRarely(by: { $0.key.field < $1.key.field }) {
         let fault = MigrationPlan.Fault.refusedValues(
           record: stream.source.record.name, field: refusal.field, count: found.count,
           of: counts[place], first: found.text)
@@ -214,7 +214,7 @@ extension RecordCounting {
         first: "\(try key(ofRecord: pair.other)) as \(try key(ofRecord: pair.one))")
       if change == nil { findings.faults.append(fault) } else { uncertain.append(fault) }
     }
-    for (place, found) in dangling.sorted(by: { $0.key < $1.key }) {
+    for (place, found) in dangling.sortedRarely(by: { $0.key < $1.key }) {
       let link = links[place].link
       let fault = MigrationPlan.Fault.danglingReferences(
         record: new.record.name, field: link.field.name,

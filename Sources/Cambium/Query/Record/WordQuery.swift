@@ -23,7 +23,7 @@ struct WordQuery: Sendable {
       let order = one.bytes.rawSpan.compare(other.bytes.rawSpan)
       return order == 0 ? !one.isPrefix && other.isPrefix : order < 0
     }
-    prefixLengths = Set(self.words.lazy.filter(\.isPrefix).map(\.bytes.count)).sorted()
+    prefixLengths = Set(self.words.lazy.filter(\.isPrefix).map(\.bytes.count)).sortedRarely()
   }
 
   /// Returns true if a text has all of the words.

@@ -162,7 +162,7 @@ final class CodingNode: Sendable {
       properties.firstIndex { $0.name == field.property } ?? properties.count
     }
     self.path = path
-    self.fields = fields.sorted { order($0) < order($1) }
+    self.fields = fields.sortedRarely { order($0) < order($1) }
   }
 
   /// Returns the field of a coding key: first the property of that name, then the field that is stored under it.

@@ -124,7 +124,7 @@ extension FooterSearch {
           footer: page.footer, identity: page.footer.identity))
       index += isPair ? 2 : 1
     }
-    found.sort {
+    found = found.sortedRarely {
       ($1.reference.coveredSequence, $1.reference.position)
         < ($0.reference.coveredSequence, $0.reference.position)
     }

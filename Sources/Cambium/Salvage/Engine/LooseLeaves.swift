@@ -160,14 +160,14 @@ extension LooseLeaves {
       if low.isAbove(spans[index].first) { spans[index].first = low }
       if let high, spans[index].end.isAbove(high) { spans[index].end = high }
     }
-    spans.sort { $1.first.isAbove($0.first) }
+    spans = spans.sortedRarely { $1.first.isAbove($0.first) }
     return Self.newest(of: spans)
   }
 
   /// Goes over all keys at which a leaf begins or ends. Between each two of them one leaf counts: the newest that can be read.
   private static func newest(of spans: [Span]) -> [Piece] {
     var bounds = spans.map(\.first) + spans.map(\.end)
-    bounds.sort { $1.isAbove($0) }
+    bounds = bounds.sortedRarely { $1.isAbove($0) }
     var pieces: [Piece] = []
     var (next, open): (Int, [Int]) = (0, [])
     for (index, bound) in bounds.enumerated().dropLast() where bound != bounds[index + 1] {

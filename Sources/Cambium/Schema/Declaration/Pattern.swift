@@ -319,7 +319,7 @@ private struct PatternParser {
   }
 
   private mutating func element(_ text: String) throws(Pattern.Fault) -> PatternNode {
-    let letters = options.intersection(["i", "s"]).sorted()
+    let letters = options.intersection(["i", "s"]).sortedRarely()
     let text = letters.isEmpty ? text : "(?\(String(letters)))" + text
     if let place = places[text] { return .element(place) }
     elements.append(try PatternElement(text))

@@ -35,7 +35,7 @@ struct SequenceNumbers {
   /// The last numbers that have changed, by the keys that they are kept under, ascending.
   var changed: [(key: [UInt8], value: [UInt8])] {
     given.map { (key: $0.key, value: Self.bytes(of: last[$0] ?? 0)) }
-      .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+      .sortedRarely { $0.key.lexicographicallyPrecedes($1.key) }
   }
 
   /// A last number as a store keeps it.
