@@ -116,6 +116,8 @@ extension Transaction {
   /// - Complexity: O(log count): a lookup, to keep counts exact, and a change in memory.
   /// - Throws: `.limitExceeded`, `.corrupt`, `.io`; then nothing has changed. Of a transaction that spills also
   ///   `.full` and `.io` for good: it cannot be committed, unless it goes back to a savepoint before.
+  // 9 KB of code with the editing of the overlay in it: callers that pass a constant version would get a copy each.
+  @inline(never)
   func put(
     _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
   ) throws(StoreError) {

@@ -57,11 +57,13 @@ extension LayeredTree {
   /// Whether there is an entry of `key`.
   ///
   /// - Throws: `.corrupt`, `.io`.
+  @inline(never)
   func contains(_ key: RawSpan) throws(StoreError) -> Bool { try entry(for: key) != nil }
 
   /// Replaces `value` by that of `key`; false if there is none.
   ///
   /// - Throws: `.corrupt`, `.io`.
+  @inline(never)
   func copyValue(for key: RawSpan, to value: inout [UInt8]) throws(StoreError) -> Bool {
     value.removeAll(keepingCapacity: true)
     guard let entry = try entry(for: key) else { return false }
@@ -73,6 +75,7 @@ extension LayeredTree {
   ///
   /// - Returns: the schema version of the entry.
   /// - Throws: `.corrupt`, `.io`.
+  @inline(never)
   func copyVersionedValue(
     for key: RawSpan, to value: inout [UInt8]
   ) throws(StoreError) -> UInt32? {

@@ -50,6 +50,7 @@ struct LoadedTrees: Sendable {
   /// Returns the entry of `key` with the tree that it is in.
   ///
   /// - Throws: `.corrupt`, `.io`.
+  @inline(never)
   func entry(for key: RawSpan) throws(StoreError) -> (tree: Tree, entry: LeafEntry)? {
     guard let index = Self.index(for: key, in: trees) else { return nil }
     let tree = trees[index].tree

@@ -70,6 +70,7 @@ enum RunAnswer {
 
 extension Run {
   /// - Throws: `.corrupt`, `.io`.
+  @inline(never)
   func answer(for key: RawSpan) throws(StoreError) -> RunAnswer {
     guard let entry = try tree.entry(for: key) else { return .nothing }
     // A value in pages of its own is one of a put.

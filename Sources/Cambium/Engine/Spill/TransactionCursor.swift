@@ -108,6 +108,8 @@ extension TransactionCursor {
   }
 
   /// Takes the newest of those whose keys are next, passing what is removed.
+  // Inlined, it would be in every function that goes over a tree.
+  @inline(never)
   private func settle(isForward: Bool) throws(StoreError) -> Bool {
     unsafe self.isForward = isForward
     while let next = nearest(isForward: isForward) {

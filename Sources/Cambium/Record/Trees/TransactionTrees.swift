@@ -253,6 +253,7 @@ final class ChangedTreeCursor {
     return try first()
   }
 
+  @inline(never)
   func first() throws(StoreError) -> Bool {
     isOnEntry = false
     try renew()
