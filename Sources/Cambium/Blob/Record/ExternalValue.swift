@@ -122,7 +122,8 @@ extension RowLayout {
   /// Calls `body` with every reference in a row, column by column.
   ///
   /// - Throws: `.corrupt` where the row is damaged, and errors of `body`.
-  func forEachReference(
+  // Dynamic, so that it is compiled once: the optimizer would make a copy for every closure that it is called with.
+  dynamic func forEachReference(
     key: RawSpan, row: RawSpan, _ body: (BlobReference) throws(StoreError) -> Void
   ) throws(StoreError) {
     let layout = self

@@ -69,8 +69,8 @@ extension IndexLayout {
   ///
   /// - Complexity: O(values × log values).
   /// - Throws: as `forEachEntry(of:in:_:)`.
-  @inline(never)
-  func forEachEntry(
+  // Dynamic, as `forEachDifference(from:to:in:_:)`.
+  dynamic func forEachEntry(
     of record: RowReader, by expanded: ExpandedPart, in encoder: KeyEncoder,
     _ body: (_ key: RawSpan, _ value: RawSpan, _ isSole: Bool) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -110,7 +110,8 @@ extension IndexLayout {
   /// - Complexity: A pass over the bytes of both rows, and O(n × log n) for n elements that are not at the same places, counted
   ///   from the beginning or from the end.
   /// - Throws: as `forEachEntry(of:in:_:)`.
-  func forEachDifference(
+  // Dynamic, so that it is compiled once: the optimizer would make a copy for every closure that it is called with.
+  dynamic func forEachDifference(
     from old: RowReader, to new: RowReader, in encoder: KeyEncoder,
     _ body: (_ key: RawSpan, _ value: RawSpan, _ isNew: Bool) throws(StoreError) -> Void
   ) throws(StoreError) -> Bool {

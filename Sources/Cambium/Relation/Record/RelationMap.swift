@@ -276,7 +276,9 @@ extension Link {
   }
 
   /// Calls `body` with the primary key of each record that a record's list leads to with the elements at some places.
-  func forEachKey(
+  ///
+  /// Dynamic, so that it is compiled once: the optimizer would make a copy for every closure that it is called with.
+  dynamic func forEachKey(
     of record: RowReader, in encoder: KeyEncoder, at places: Range<Int>,
     _ body: (RawSpan) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -442,7 +444,8 @@ extension Link {
 
   /// - Parameter cursor: A cursor in the tree of the reverse index; nil for another one.
   /// - Returns: True if they came in the order of the index's parts.
-  private func forEachSource(
+  // Dynamic, as `forEachKey(of:in:at:_:)`: 6 KB for every closure otherwise.
+  private dynamic func forEachSource(
     to key: RawSpan, in trees: TreeAccess, _ cursor: CursorAccess?, backward isBackward: Bool,
     _ encoder: KeyEncoder, _ body: (RawSpan) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
@@ -493,7 +496,8 @@ extension Link {
   /// The same by reading all rows: for keys too long for those of indexes, and if the index is not built yet.
   ///
   /// - Returns: False, since they come in the order of their rows.
-  private func forEachRow(
+  // Dynamic, as `forEachKey(of:in:at:_:)`.
+  private dynamic func forEachRow(
     to key: RawSpan, in trees: TreeAccess, _ body: (RawSpan) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     let (source, encoder) = (source, KeyEncoder())
