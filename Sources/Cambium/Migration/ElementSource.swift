@@ -23,13 +23,20 @@ struct ElementSource: Sendable {
   private(set) var gathering: Gathering?
 
   /// A new record that has all elements.
-  struct Gathering: Sendable {
+  final class Gathering: Sendable {
     /// The record, its primary key, and the list that has the elements.
     let record: RecordSchema
     let key: FieldSchema
     let list: FieldSchema
     /// True if a record is made for a list without elements, too.
     let isOfEmpty: Bool
+
+    init(record: RecordSchema, key: FieldSchema, list: FieldSchema, isOfEmpty: Bool) {
+      self.record = record
+      self.key = key
+      self.list = list
+      self.isOfEmpty = isOfEmpty
+    }
   }
 
   /// Creates a source of which it is not known yet what it is an element of.

@@ -16,7 +16,9 @@ public enum ConversionPolicy: Hashable, Sendable {
 }
 
 /// The source of a field's value in a step, if it does not follow from the two descriptions.
-enum FieldSource: Sendable {
+///
+/// Indirect, as its largest case holds schemas: every type that has one would copy these member by member.
+indirect enum FieldSource: Sendable {
   /// Its own old value, through a function.
   case value(@Sendable (FieldValue) throws -> FieldValue)
   /// The whole old record.

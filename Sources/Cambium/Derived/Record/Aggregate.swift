@@ -5,7 +5,7 @@
 #endif
 
 /// A derived field that is computed from the records that lead to its own.
-struct Aggregate: DerivedColumn {
+final class Aggregate: DerivedColumn {
   /// The place among the owner's columns.
   let column: Int
   let field: FieldSchema

@@ -102,7 +102,7 @@ extension RowLayout {
 }
 
 /// A derived field that is computed from its own record, or from the time.
-struct OwnDerivation: DerivedColumn {
+final class OwnDerivation: DerivedColumn {
   /// The place among the columns.
   let column: Int
   let field: FieldSchema

@@ -1,6 +1,6 @@
 /// One part of a migration. All of them in their order make a store one of the new version, but for the switch;
 /// each is done in one commit, or in slices that are each a commit.
-enum MigrationTask: Sendable {
+indirect enum MigrationTask: Sendable {
   case arrange(Arrangement)
   case convert(Conversion)
   case remake(Remake)

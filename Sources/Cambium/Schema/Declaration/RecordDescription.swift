@@ -19,7 +19,7 @@ public struct RecordDescription: Sendable {
     /// The number of ancestors of the type that states it.
     var generation = 0
 
-    enum Kind: Sendable {
+    indirect enum Kind: Sendable {
       case field(Field)
       case primaryKey(PrimaryKey)
       case index(Index)
