@@ -83,7 +83,10 @@ extension Blob {
   }
 
   /// The content in pieces of up to 256 KiB, for loops in tasks.
-  public var chunks: BlobChunks { BlobChunks(self) }
+  ///
+  /// Each loop begins at the beginning. Pieces are read on a thread of the library. A loop ends when its task is cancelled, and
+  /// throws `StoreError.corrupt`, `.missing`, `.io`.
+  public var chunks: some AsyncSequence<Data, any Error> & Sendable { BlobChunks(self) }
 
   /// Writes the whole content to a file, pipe or socket, at its current position.
   ///

@@ -1,14 +1,12 @@
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  import FoundationEssentials
 #else
-  public import Foundation
+  import Foundation
 #endif
 
-/// The content of a blob in pieces of up to 256 KiB, as an asynchronous sequence.
-///
-/// Each iterator begins at the beginning. A loop over it ends when its task is cancelled.
-public struct BlobChunks: AsyncSequence, Sendable {
-  public typealias Element = Data
+/// The content of a blob in pieces, as an asynchronous sequence.
+struct BlobChunks: AsyncSequence, Sendable {
+  typealias Element = Data
 
   private let blob: Blob
 
@@ -16,9 +14,9 @@ public struct BlobChunks: AsyncSequence, Sendable {
     self.blob = blob
   }
 
-  public func makeAsyncIterator() -> Iterator { Iterator(blob) }
+  func makeAsyncIterator() -> Iterator { Iterator(blob) }
 
-  public struct Iterator: AsyncIteratorProtocol {
+  struct Iterator: AsyncIteratorProtocol {
     private let place: BlobPieces
 
     fileprivate init(_ blob: Blob) {
@@ -29,7 +27,7 @@ public struct BlobChunks: AsyncSequence, Sendable {
     /// cancelled.
     ///
     /// - Throws: `StoreError.corrupt`, `.missing`, `.io`.
-    public mutating func next(
+    mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> Data? {
       try await place.next()

@@ -18,21 +18,11 @@ public struct Family<Value>: Sendable {
   /// - Parameters:
   ///   - name: The name of the family in errors.
   ///   - members: A member for each kind. A record of a kind without a member is read by the member for its parent.
-  public init(_ name: String, @MemberBuilder _ members: () -> [FamilyMember<Value>]) {
+  public init(
+    _ name: String, @ListBuilder<FamilyMember<Value>> _ members: () -> [FamilyMember<Value>]
+  ) {
     self.name = name
     self.members = members()
-  }
-
-  /// Collects the members of a family.
-  @resultBuilder public enum MemberBuilder {
-    public typealias Members = [FamilyMember<Value>]
-
-    public static func buildExpression(_ member: FamilyMember<Value>) -> Members { [member] }
-    public static func buildBlock(_ parts: Members...) -> Members { parts.flatMap { $0 } }
-    public static func buildOptional(_ part: Members?) -> Members { part ?? [] }
-    public static func buildEither(first part: Members) -> Members { part }
-    public static func buildEither(second part: Members) -> Members { part }
-    public static func buildArray(_ parts: [Members]) -> Members { parts.flatMap { $0 } }
   }
 }
 

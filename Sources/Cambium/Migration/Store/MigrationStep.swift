@@ -153,16 +153,6 @@ extension MigrationStep {
   }
 }
 
-/// Collects what a closure lists: the statements of a step, or the fields of a record.
-@resultBuilder public enum ListBuilder<Element> {
-  public static func buildExpression(_ element: Element) -> [Element] { [element] }
-  public static func buildBlock(_ parts: [Element]...) -> [Element] { parts.flatMap { $0 } }
-  public static func buildOptional(_ part: [Element]?) -> [Element] { part ?? [] }
-  public static func buildEither(first part: [Element]) -> [Element] { part }
-  public static func buildEither(second part: [Element]) -> [Element] { part }
-  public static func buildArray(_ parts: [[Element]]) -> [Element] { parts.flatMap { $0 } }
-}
-
 extension ListBuilder where Element == MigrationStep.Part {
   public static func buildExpression(_ part: UpdateRecord) -> [Element] {
     [Element(kind: .update(part))]

@@ -231,16 +231,12 @@ extension RecordType {
 // MARK: - As an asynchronous sequence
 
 /// The records of a query, one after the other, as an asynchronous sequence.
-///
-/// Each iterator reads one state: of a store the newest when the loop begins, of a snapshot its own. Records are read on a
-/// thread of the library, up to 256 ahead, and the loop ends when the task is cancelled. To receive later changes, observe the
-/// query.
-public struct QueryRecords<Subject: Record>: AsyncSequence, Sendable {
+struct QueryRecords<Subject: Record>: AsyncSequence, Sendable {
   fileprivate let begin: @Sendable () throws -> QueryCursor<Subject>
 
-  public func makeAsyncIterator() -> Iterator { Iterator(begin: begin) }
+  func makeAsyncIterator() -> Iterator { Iterator(begin: begin) }
 
-  public struct Iterator: AsyncIteratorProtocol {
+  struct Iterator: AsyncIteratorProtocol {
     private let batches: RecordBatches<Subject>
     /// Records that were read and not returned yet.
     private var ready: ArraySlice<Subject> = []
@@ -253,7 +249,7 @@ public struct QueryRecords<Subject: Record>: AsyncSequence, Sendable {
     ///
     /// - Complexity: As of a `QueryCursor`. If records have to be sorted, the first call finds all of them.
     /// - Throws: as `fetch(_:after:)`.
-    public mutating func next(
+    mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> Subject? {
       if Task.isCancelled {
@@ -314,19 +310,30 @@ private final class RecordBatches<Subject: Record>: @unchecked Sendable {
 }
 
 extension PersistentStore {
-  /// Returns the records of a query as an asynchronous sequence; each iteration reads the newest state.
+  /// Returns the records of a query as an asynchronous sequence; each loop reads the newest state when it begins.
   ///
   /// ```swift
   /// for try await person in store.records(adults) { … }
   /// ```
-  public func records<Subject: Record>(_ query: Query<Subject>) -> QueryRecords<Subject> {
+  ///
+  /// Records are read on a thread of the library, up to 256 ahead, and the loop ends when the task is cancelled. It throws as
+  /// `fetch(_:after:)`. To receive later changes, observe the query.
+  ///
+  /// - Complexity: As of a `QueryCursor`. If records have to be sorted, the loop finds all of them before the first.
+  public func records<Subject: Record>(
+    _ query: Query<Subject>
+  ) -> some AsyncSequence<Subject, any Error> & Sendable {
     QueryRecords { try self.cursor(query) }
   }
 }
 
 extension StoreSnapshot {
   /// Returns the records of a query as an asynchronous sequence.
-  public func records<Subject: Record>(_ query: Query<Subject>) -> QueryRecords<Subject> {
+  ///
+  /// - Complexity: As of a `QueryCursor`. If records have to be sorted, the loop finds all of them before the first.
+  public func records<Subject: Record>(
+    _ query: Query<Subject>
+  ) -> some AsyncSequence<Subject, any Error> & Sendable {
     QueryRecords { try self.cursor(query) }
   }
 }
