@@ -1,11 +1,18 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// The library's package is called after the folder that it is in. The pages show more of a store than programs need: a
+// target that is compiled under that name counts as a part of the package.
+let libraryFolder = Context.packageDirectory.split(separator: "/").dropLast().last ?? "cambium"
+let libraryPackage = String(
+  libraryFolder.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
+
 var settings: [SwiftSetting] = [
   .strictMemorySafety(),
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
+  .unsafeFlags(["-package-name", libraryPackage]),
 ]
 
 // As in the library's package.
@@ -39,7 +46,7 @@ let package = Package(
     // The pages: from a request to a response, as values, with nothing but the library.
     .target(
       name: "CambiumBrowser", dependencies: [.product(name: "Cambium", package: "cambium")],
-      swiftSettings: settings),
+      packageAccess: false, swiftSettings: settings),
     // The socket, and the arguments.
     .executableTarget(
       name: "CambiumBrowse",
@@ -52,14 +59,14 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
       ],
-      swiftSettings: settings),
+      packageAccess: false, swiftSettings: settings),
     // Runs the program as it was built beside the tests.
     .testTarget(
       name: "BrowserTests",
       dependencies: [
         "CambiumBrowser", "CambiumBrowse", .product(name: "Cambium", package: "cambium"),
       ],
-      swiftSettings: settings),
+      packageAccess: false, swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,11 +1,18 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// The library's package is called after the folder that it is in. The plan of a database takes more of a schema than
+// programs need: a target that is compiled under that name counts as a part of the package.
+let libraryFolder = Context.packageDirectory.split(separator: "/").dropLast().last ?? "cambium"
+let libraryPackage = String(
+  libraryFolder.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
+
 var settings: [SwiftSetting] = [
   .strictMemorySafety(),
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
+  .unsafeFlags(["-package-name", libraryPackage]),
 ]
 
 // As in the library's package.
@@ -35,11 +42,11 @@ let package = Package(
     .systemLibrary(
       name: "CPostgres", pkgConfig: "libpq",
       providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
-    // The plan, the move and the comparison, over the public API of the library.
+    // The plan, the move and the comparison.
     .target(
       name: "CambiumPostgres",
       dependencies: ["CPostgres", .product(name: "Cambium", package: "cambium")],
-      swiftSettings: settings),
+      packageAccess: false, swiftSettings: settings),
     // The arguments and the output.
     .executableTarget(
       name: "CambiumPostgresCommand",
@@ -48,7 +55,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Cambium", package: "cambium"),
       ],
-      swiftSettings: settings),
+      packageAccess: false, swiftSettings: settings),
     // Starts a server of its own, and the program as it was built beside the tests.
     .testTarget(
       name: "PostgresTests",
@@ -57,7 +64,7 @@ let package = Package(
         .product(name: "Cambium", package: "cambium"),
         .product(name: "CambiumTesting", package: "cambium"),
       ],
-      swiftSettings: settings),
+      packageAccess: false, swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
