@@ -28,7 +28,7 @@ public struct SQLiteStore: Sendable {
 
   /// Returns the number of bytes in the store's files.
   ///
-  /// - Throws: `StoreError` as `PersistentStore.inspect(at:lastCommits:options:)`.
+  /// - Throws: `StoreError` as `PersistentStore.inspect(at:options:)`.
   public func fileSize() throws(StoreError) -> Int {
     try PersistentStore.inspect(at: fileName).size
   }

@@ -74,7 +74,7 @@ public struct StoredModel: Sendable {
     var schemas: [Schema] = []
     if let path = storage.path {
       do throws(StoreError) {
-        schemas = try PersistentStore.inspect(at: path, lastCommits: 0, options: options).schemas
+        schemas = try PersistentStore.inspect(at: path, options: options).schemas
       } catch {
         guard case .missing = error else { throw error }
       }

@@ -7,7 +7,7 @@ public struct PagePosition: Hashable, Sendable {
   /// The first block of the page, counted from the segment's beginning in units of 4 KiB.
   public let block: UInt32
 
-  public init(segment: UInt32, block: UInt32) {
+  package init(segment: UInt32, block: UInt32) {
     self.segment = segment
     self.block = block
   }

@@ -162,7 +162,7 @@ extension FieldArithmetic {
 
 extension FieldValue {
   /// The value as it is written in conditions; after the type's name, if the type has no spelling of its own.
-  public var literal: String {
+  package var literal: String {
     switch self {
     case .null: "null"
     case .boolean(let value): "\(value)"

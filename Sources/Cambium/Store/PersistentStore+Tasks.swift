@@ -586,18 +586,6 @@ extension PersistentStore {
     }
   }
 
-  /// Drops the state that is kept of a version, and releases the space that only it needs, while the task is suspended.
-  ///
-  /// ```swift
-  /// try await store.dropKeptVersion(1)
-  /// ```
-  ///
-  /// - Throws: as the synchronous one.
-  @concurrent
-  public func dropKeptVersion(_ version: Int) async throws(StoreError) {
-    try await TaskThreads.working.run { () throws(StoreError) in try dropKeptVersion(version) }
-  }
-
   /// Drops the states that are kept of all versions before `version`, while the task is suspended; of all versions by default.
   ///
   /// ```swift
@@ -699,31 +687,13 @@ extension PersistentStore {
   /// let found = try await PersistentStore.inspect(at: "shop.cambium")
   /// ```
   ///
-  /// - Parameter commitLimit: The number of commits that are looked up in the history.
   /// - Throws: as the synchronous one.
   @concurrent
   public static func inspect(
-    at path: String, lastCommits commitLimit: Int = 5, options: StoreOptions = StoreOptions()
+    at path: String, options: StoreOptions = StoreOptions()
   ) async throws(StoreError) -> StoreInspection {
     try await TaskThreads.working.run { () throws(StoreError) in
-      try inspect(at: path, lastCommits: commitLimit, options: options)
-    }
-  }
-
-  /// Returns the use of every block of the page segments of the store at `path`, and of every byte of its files of blobs, while
-  /// the task is suspended.
-  ///
-  /// - Parameters:
-  ///   - path: The store's directory.
-  ///   - options: The options; `access` is ignored.
-  /// - Complexity: O(branches) and O(blobs), and two bytes of memory a block.
-  /// - Throws: as the synchronous one.
-  @concurrent
-  public static func map(
-    at path: String, options: StoreOptions = StoreOptions()
-  ) async throws(StoreError) -> StoreMap {
-    try await TaskThreads.working.run { () throws(StoreError) in
-      try map(at: path, options: options)
+      try inspect(at: path, options: options)
     }
   }
 

@@ -214,16 +214,6 @@ extension ExtremeCalls {
         }
       }
     },
-    "Index.init(fields:named:where:)": { _ in
-      for text in Extremes.strings {
-        for count in 0...2 {
-          indexes {
-            Index(
-              fields: Array(repeating: KeyField(stringLiteral: text), count: count), named: text)
-          }
-        }
-      }
-    },
     "Unique.init(fields:named:where:)": { _ in
       for text in Extremes.strings {
         Extremes.describe { _ in

@@ -297,11 +297,6 @@ enum ExtremeCalls {
         Extremes.attempt { _ = try extremes.store.changes(of: Photo.self, key: value) }
       }
     },
-    "StoreSnapshot.lastCommits(_:)": { extremes in
-      for number in Extremes.integers {
-        Extremes.attempt { _ = try extremes.store.snapshot().lastCommits(number) }
-      }
-    },
     "Blob.data(in:)": { extremes in
       try withBlobs(extremes) { blob in
         for lower in Extremes.integers {

@@ -62,7 +62,7 @@ extension ExtremeCalls {
         Extremes.attempt { _ = try PersistentStore(untypedAt: path) }
       }
     },
-    "PersistentStore.inspect(at:lastCommits:options:)": { extremes in
+    "PersistentStore.inspect(at:options:)": { extremes in
       for path in paths(extremes) {
         Extremes.attempt { _ = try PersistentStore.inspect(at: path) }
       }
@@ -75,11 +75,6 @@ extension ExtremeCalls {
     "PersistentStore.snapshot(at:options:)": { extremes in
       for path in paths(extremes) {
         Extremes.attempt { _ = try PersistentStore.snapshot(at: path) }
-      }
-    },
-    "PersistentStore.map(at:options:)": { extremes in
-      for path in paths(extremes) {
-        Extremes.attempt { _ = try PersistentStore.map(at: path) }
       }
     },
     "PersistentStore.check(at:_:options:progress:)": { extremes in
@@ -148,11 +143,6 @@ extension ExtremeCalls {
       }
       for path in paths(extremes) {
         Extremes.attempt { try PersistentStore.rollback(at: path, to: 1) }
-      }
-    },
-    "PersistentStore.dropKeptVersion(_:)": { extremes in
-      for version in Extremes.integers {
-        Extremes.attempt { try extremes.store.dropKeptVersion(version) }
       }
     },
     "PersistentStore.dropKeptVersions(before:)": { extremes in
@@ -268,11 +258,6 @@ extension ExtremeCalls {
       for path in paths(extremes) {
         Extremes.attempt { try SchemaLock.write(Photo.model, at: path) }
         Extremes.attempt { try SchemaLock.write(Photo.model, steps: [], at: path) }
-      }
-    },
-    "SchemaLock.contains(version:)": { _ in
-      for version in Extremes.integers {
-        _ = try SchemaLock(Photo.model).contains(version: version)
       }
     },
     "RecordSchema.inverse(named:)": { extremes in

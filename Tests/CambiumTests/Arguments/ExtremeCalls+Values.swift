@@ -172,11 +172,6 @@ extension ExtremeCalls {
     "SystemErrorCode.init(rawValue:)": { _ in
       for number in [Int32.min, -1, 0, .max] { _ = SystemErrorCode(rawValue: number).description }
     },
-    "PagePosition.init(segment:block:)": { _ in
-      for number in [UInt32.min, .max] {
-        _ = PagePosition(segment: number, block: number).description
-      }
-    },
   ]
 }
 

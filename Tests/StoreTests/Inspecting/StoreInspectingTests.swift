@@ -47,7 +47,7 @@ import Testing
 
   @Test func `an inspection adds up`() throws {
     _ = try fill()
-    let found = try PersistentStore.inspect(at: path)
+    let found = try PersistentStore.inspect(at: path, lastCommits: 5)
     #expect(found.identity.utf8.count == 32)
     #expect(found.version == 1 && found.format == 1)
     #expect(found.sequence == found.foldedSequence)

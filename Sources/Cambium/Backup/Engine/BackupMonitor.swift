@@ -50,13 +50,13 @@ final class BackupMonitor {
 /// The progress of a backup.
 public struct BackupProgress: Hashable, Sendable {
   /// The entries of trees that were copied: rows, index entries, and the store's own.
-  public internal(set) var entries = 0
+  package internal(set) var entries = 0
   /// The number of entries to be copied in all.
-  public internal(set) var expectedEntries = 0
+  package internal(set) var expectedEntries = 0
   /// The bytes of files of blobs that were copied; those are copied first.
-  public internal(set) var blobBytes = 0
+  package internal(set) var blobBytes = 0
   /// The bytes of files of blobs to be copied in all.
-  public internal(set) var expectedBlobBytes = 0
+  package internal(set) var expectedBlobBytes = 0
   /// The time since the backup began.
   public internal(set) var elapsed = Duration.zero
 

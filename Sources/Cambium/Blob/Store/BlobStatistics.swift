@@ -7,21 +7,21 @@ public struct BlobStatistics: Hashable, Sendable {
   /// The bytes that they take on disk, compressed.
   public internal(set) var storedBytes = 0
   /// The bytes of contents that are saved by storing equal blobs once.
-  public internal(set) var sharedBytes = 0
+  package internal(set) var sharedBytes = 0
   /// The files of blobs, by number.
-  public internal(set) var segments: [Segment] = []
+  package internal(set) var segments: [Segment] = []
 
   /// One file of blobs.
-  public struct Segment: Hashable, Sendable {
+  package struct Segment: Hashable, Sendable {
     /// The number of the file, which is in its name.
-    public let number: Int
+    package let number: Int
     /// The size of the file in bytes.
-    public let size: Int
+    package let size: Int
     /// The bytes in it that blobs take.
-    public let storedBytes: Int
+    package let storedBytes: Int
 
     /// The bytes that collection would reclaim: of blobs that are deleted, or that were never put into a record.
-    public var garbageBytes: Int { max(0, size - BlobLayout.firstOffset - storedBytes) }
+    package var garbageBytes: Int { max(0, size - BlobLayout.firstOffset - storedBytes) }
   }
 
   /// The bytes that collection would reclaim in all files.

@@ -10,7 +10,7 @@ public struct AutomaticCompaction: Hashable, Sendable {
   /// The least bytes of garbage for which it begins.
   public var leastGain = 64 << 20
   /// The bytes that are moved in one commit, at least 64 KiB. Folds wait for one such commit.
-  public var sliceBytes = 8 << 20
+  package var sliceBytes = 8 << 20
 
   /// Creates the default conditions.
   public init() {}

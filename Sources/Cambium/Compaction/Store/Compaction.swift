@@ -160,7 +160,7 @@ public struct CompactionOptions: Hashable, Sendable {
   public var bytesPerSecond: Int?
   /// The bytes that are moved in one commit, at least a MiB. A crash or a cancellation loses at most so much of the
   /// work, and folds wait for one such commit.
-  public var sliceBytes = 32 << 20
+  package var sliceBytes = 32 << 20
 
   /// Creates options for some or all files.
   public init(scope: Scope = .whole) {
@@ -197,17 +197,17 @@ public struct CompactionPrediction: Hashable, Sendable {
   /// The bytes of the store's files of pages.
   public let size: Int
   /// The bytes in them that the newest state reaches.
-  public let liveBytes: Int
+  package let liveBytes: Int
   /// The bytes that nothing reaches, in files that can be deleted.
-  public let garbage: Int
+  package let garbage: Int
   /// The bytes that the newest state does not reach, in files that are kept for states from before migrations. They are
   /// not reclaimed until those states are dropped.
-  public let keptBytes: Int
+  package let keptBytes: Int
   /// The bytes that the files of pages will be smaller by, less the bytes that a compaction writes beside the live
   /// pages. If pages are not full, a whole compaction gains more, which is not known without reading them.
   public let gain: Int
   /// The bytes of the store's files of blobs.
-  public let blobSize: Int
+  package let blobSize: Int
   /// The bytes that the files of blobs will be smaller by, approximately. Blobs to which only states from before
   /// migrations refer are not counted, whether those states are dropped or not: `compact` has to look for them.
   public let blobGain: Int
@@ -237,7 +237,7 @@ extension CompactionPrediction {
 /// The progress of a compaction.
 public struct CompactionProgress: Hashable, Sendable {
   /// The bytes of pages that were written.
-  public internal(set) var writtenBytes = 0
+  package internal(set) var writtenBytes = 0
   /// The approximate number of bytes to be written in all.
   package internal(set) var expectedBytes = 0
   /// The bytes of files that were deleted.

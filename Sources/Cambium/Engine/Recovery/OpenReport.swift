@@ -18,5 +18,5 @@ public struct OpenReport: Hashable, Sendable {
   /// `StoreOptions.schemaMismatchPolicy`.
   public var setAside: String?
 
-  public init() {}
+  package init() {}
 }

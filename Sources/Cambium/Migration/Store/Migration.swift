@@ -199,7 +199,7 @@ public struct MigrationOptions: Hashable, Sendable {
   /// leaving them as they are where fields are only added or renamed.
   public var stepwise = false
   /// The number of records in a slice, at least one. A crash or a cancellation loses at most one slice of the work.
-  public var sliceCount = 200_000
+  package var sliceCount = 200_000
 
   /// Creates the default options.
   public init() {}

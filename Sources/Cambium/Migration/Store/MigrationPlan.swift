@@ -14,7 +14,7 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
   /// as they are, if there are any, and the advice to rehearse. Empty if everything was counted.
   public private(set) var uncertainties: [Uncertainty] = []
   /// The parts of the work, in order.
-  public private(set) var work: [Work] = []
+  package private(set) var work: [Work] = []
   /// The number of records to be read, once for each part of the work that reads them.
   public private(set) var records = 0
   /// The approximate bytes of pages to be read.
@@ -212,16 +212,16 @@ extension MigrationPlan {
   }
 
   /// A part of the work of a migration.
-  public struct Work: Hashable, Codable, Sendable {
+  package struct Work: Hashable, Codable, Sendable {
     /// The kind of the work.
-    public let kind: Kind
+    package let kind: Kind
     /// The part in words: “converting Item”.
-    public let task: String
+    package let task: String
     /// The number of records to be read; nil if it reads none.
-    public let records: Int?
+    package let records: Int?
 
     /// A kind of work.
-    @nonexhaustive public enum Kind: String, Hashable, Codable, Sendable {
+    package enum Kind: String, Hashable, Codable, Sendable {
       /// Whole trees are copied or removed, without reading their records.
       case arrange
       /// Rows are converted in place.
@@ -302,7 +302,7 @@ extension MigrationPlan.Uncertainty: CustomStringConvertible {
 
 extension MigrationPlan.Work: CustomStringConvertible {
   /// The work in words, with the number of records that it reads.
-  public var description: String { task + (records.map { ", \($0) records" } ?? "") }
+  package var description: String { task + (records.map { ", \($0) records" } ?? "") }
 }
 
 extension MigrationPlan.PlannedStep.Change: CustomStringConvertible {

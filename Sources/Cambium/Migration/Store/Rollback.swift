@@ -53,13 +53,7 @@ extension PersistentStore {
   public func keptVersions() throws(StoreError) -> [KeptVersion] { try snapshot().keptVersions }
 
   /// Drops the state that is kept of a version, and releases the space that only it needs. Does nothing if there is none.
-  ///
-  /// ```swift
-  /// try store.dropKeptVersion(1)
-  /// ```
-  ///
-  /// - Throws: as a write.
-  public func dropKeptVersion(_ version: Int) throws(StoreError) {
+  package func dropKeptVersion(_ version: Int) throws(StoreError) {
     try drop(.drop(version: UInt32(clamping: version)))
   }
 
@@ -68,6 +62,8 @@ extension PersistentStore {
   /// ```swift
   /// try store.dropKeptVersions(before: 3)
   /// ```
+  ///
+  /// - Throws: as a write.
   public func dropKeptVersions(before version: Int = .max) throws(StoreError) {
     try drop(.dropBefore(version: UInt32(clamping: version)))
   }

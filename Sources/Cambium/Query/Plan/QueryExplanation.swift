@@ -16,11 +16,11 @@ public struct QueryExplanation: Hashable, Sendable {
   /// The way in which the records are brought into order.
   public let sorting: Sorting
   /// The approximate number of entries to be read; exact if the condition is nil.
-  public let estimatedCount: Int
+  package let estimatedCount: Int
   /// The other plans, and why they were not chosen.
   package let others: [Other]
   /// The numbers of entries and rows that the query read; nil if it was not run.
-  public let actual: Actual?
+  package let actual: Actual?
 
   public enum Sorting: Hashable, Sendable {
     /// Records are read in order.
@@ -39,12 +39,12 @@ public struct QueryExplanation: Hashable, Sendable {
     package let reason: String
   }
 
-  public struct Actual: Hashable, Sendable {
+  package struct Actual: Hashable, Sendable {
     /// The number of entries read, of all trees, those of related records included.
-    public let entryCount: Int
+    package let entryCount: Int
     /// The number of rows read, those of related records included.
-    public let rowCount: Int
-    public let resultCount: Int
+    package let rowCount: Int
+    package let resultCount: Int
   }
 }
 

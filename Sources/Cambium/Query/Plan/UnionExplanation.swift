@@ -3,13 +3,13 @@ public struct UnionExplanation: Hashable, Sendable {
   /// How each query is run, with the order and the limit of the union if it has none of its own.
   public let queries: [QueryExplanation]
   /// The places of the queries whose rows are kept in memory and sorted: those with a limit or an offset of their own.
-  public let sortedInMemory: [Int]
+  package let sortedInMemory: [Int]
   /// True if rows of the queries are merged in the order of the union; otherwise they come one query after the other.
-  public let isMerged: Bool
+  package let isMerged: Bool
   /// True if each row is returned once.
-  public let isDistinct: Bool
+  package let isDistinct: Bool
   /// The numbers of entries and rows that all queries read; nil if the union was not run.
-  public let actual: QueryExplanation.Actual?
+  package let actual: QueryExplanation.Actual?
 }
 
 extension UnionExplanation: CustomStringConvertible {

@@ -27,7 +27,7 @@ public struct SalvageReport: Hashable, Sendable {
   /// The number of the last commit that is in the copy as a whole, if nothing was lost.
   public internal(set) var sequence: UInt64 = 0
   /// The number of the last commit that was found to have existed.
-  public internal(set) var newestSequence: UInt64 = 0
+  package internal(set) var newestSequence: UInt64 = 0
   /// The number of records in the copy, by stored name.
   public internal(set) var records: [String: Int] = [:]
   /// Ranges of keys whose pages are damaged or gone, by tree and in the order of keys.
@@ -38,7 +38,7 @@ public struct SalvageReport: Hashable, Sendable {
   /// copy knows that these records are lost.
   public internal(set) var missing: [MissingRecord] = []
   /// How many blobs records have that cannot be read. All others were copied.
-  public internal(set) var damagedBlobs = 0
+  package internal(set) var damagedBlobs = 0
   /// The part of the log after its damage, which has commits that may be missing in the copy; nil if there is none.
   public internal(set) var unreadLog: UnreadLog?
   /// All other faults of the damaged store, which did not hinder the salvage: of logs, headers, the history.
@@ -81,7 +81,7 @@ public struct SalvageReport: Hashable, Sendable {
     public let commitCount: Int
     /// True if the damaged bytes were flushed, so that durable commits are missing. Otherwise a process that was killed may
     /// have left them, and opening the store would have cut them off.
-    public let wasFlushed: Bool
+    package let wasFlushed: Bool
   }
 
   /// A record that was read and is not in the copy.

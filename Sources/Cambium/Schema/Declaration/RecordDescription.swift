@@ -375,7 +375,7 @@ extension RecordDescription {
     }
 
     /// Creates an index of fields that are known only when the program runs.
-    public init(
+    package init(
       fields: [KeyField], named name: String? = nil, where condition: FieldCondition? = nil
     ) {
       self.init(fields: fields, name: name, isUnique: false, condition: condition)

@@ -33,7 +33,7 @@ public struct SchemaLock: Hashable, Sendable {
 
   /// Creates a lock of the versions of a store, without renamings, defaults of migrations, validations and steps, which no
   /// store keeps.
-  public init(_ schemas: [Schema]) {
+  package init(_ schemas: [Schema]) {
     versions = schemas.map { LockedVersion($0, nil) }
   }
 
@@ -52,7 +52,7 @@ public struct SchemaLock: Hashable, Sendable {
   /// ```
   ///
   /// - Parameter other: The lock with further versions. Its description of a version that both have is ignored.
-  public func completed(by other: SchemaLock) -> SchemaLock {
+  package func completed(by other: SchemaLock) -> SchemaLock {
     let missing = other.versions.filter { !contains(version: $0.number) }
     return SchemaLock(versions: (versions + missing).sortedRarely { $0.number < $1.number })
   }
@@ -66,7 +66,7 @@ public struct SchemaLock: Hashable, Sendable {
   /// not state.
   ///
   /// Use it when you give a migration all steps that there are: a step that removes something is refused otherwise.
-  public func withoutOtherSteps() -> SchemaLock {
+  package func withoutOtherSteps() -> SchemaLock {
     var lock = self
     for index in versions.indices where versions[index].steps == nil {
       lock.versions[index].steps = []
@@ -75,7 +75,7 @@ public struct SchemaLock: Hashable, Sendable {
   }
 
   /// Returns true if a version is in the lock.
-  public func contains(version: Int) -> Bool { self[version] != nil }
+  package func contains(version: Int) -> Bool { self[version] != nil }
 
   package subscript(version: Int) -> LockedVersion? {
     versions.first(version: version, by: \.number)

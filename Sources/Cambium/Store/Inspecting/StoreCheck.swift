@@ -12,7 +12,7 @@ public struct StoreCheck: Hashable, Sendable {
   /// everything that was checked is as it was written.
   public let faults: [StoreError]
   /// The number of leaves and branches that were checked.
-  public let nodeCount: Int
+  package let nodeCount: Int
   /// The number of records that were checked one by one.
   public let recordCount: Int
   /// The number of the last commit; nil if the store does not open.

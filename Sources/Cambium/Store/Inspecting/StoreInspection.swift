@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  package import FoundationEssentials
 #else
-  public import Foundation
+  package import Foundation
 #endif
 
 /// A summary of a store, read without a model: its content, its versions, and the use of its files.
@@ -9,18 +9,18 @@ public struct StoreInspection: Hashable, Sendable {
   /// The path of the store.
   public let path: String
   /// 32 hexadecimal digits, which no other store has.
-  public let identity: String
+  package let identity: String
   /// The version of the format that its files are in.
-  public let format: Int
+  package let format: Int
   /// True if a process had it open for writing.
-  public let isOpenForWriting: Bool
+  package let isOpenForWriting: Bool
 
   /// The descriptions of all versions that it has had, ascending; the last is that of its records.
   public let schemas: [Schema]
   /// The states from before migrations to which it can be rolled back, oldest first.
   public let keptVersions: [KeptVersion]
   /// The bytes of the files that only these states need. Files that newer states need as well are not counted.
-  public let keptBytes: Int
+  package let keptBytes: Int
   /// The work that is left of a deferred migration; nil if there is none.
   public let pendingMigration: PendingMigration?
 
@@ -29,14 +29,14 @@ public struct StoreInspection: Hashable, Sendable {
   /// The number of the last commit that is in the trees. Later ones are in the log.
   package let foldedSequence: UInt64
   /// The last commits, newest first, if a history is kept.
-  public let lastCommits: [CommitSummary]
+  package let lastCommits: [CommitSummary]
   /// The number and size of the records, by type.
   public let statistics: StoreStatistics
 
   /// The files of pages, then those of blobs, by number.
   package let segments: [SegmentUse]
   /// The number of blobs that records have, or that are kept with states from before migrations.
-  public let blobCount: Int
+  package let blobCount: Int
   package let log: LogUse
 
   /// The version that its records have; nil if it has no model yet.
@@ -51,7 +51,7 @@ public struct StoreInspection: Hashable, Sendable {
   /// The bytes of the pages that the present trees reach.
   package let livePageBytes: Int
   /// The share of the bytes of the files of pages that the present trees reach, from 0 to 1.
-  public var liveShare: Double {
+  package var liveShare: Double {
     pageBytes == 0 ? 1 : min(1, Double(livePageBytes) / Double(pageBytes))
   }
   /// The bytes of the files of blobs.
@@ -61,7 +61,7 @@ public struct StoreInspection: Hashable, Sendable {
     segments.reduce(0) { $0 + ($1.kind == .blobs ? $1.liveBytes : 0) }
   }
   /// The bytes in them that no state refers to, which collection can reclaim.
-  public var garbageBlobBytes: Int { segments.reduce(0) { $0 + $1.garbageBlobBytes } }
+  package var garbageBlobBytes: Int { segments.reduce(0) { $0 + $1.garbageBlobBytes } }
   /// The space of deleted files that snapshots still read, which is not in `size`. Of the snapshots of any process it
   /// is only known that they are older than the deletion; `PersistentStore.heldSpace()` knows more of its own.
   public let heldSpace: HeldSpace
@@ -108,12 +108,18 @@ extension PersistentStore {
   /// print(found.version ?? 0, found.statistics.recordCount)
   /// ```
   ///
-  /// - Parameter commitLimit: The number of commits that are looked up in the history.
   /// - Complexity: That of opening, which reads the log. Counts come from aggregates, and no leaf is read for them. The open
   ///   files of all processes are looked at for `heldSpace`.
   /// - Throws: `StoreError.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.io`.
   public static func inspect(
-    at path: String, lastCommits commitLimit: Int = 5, options: StoreOptions = StoreOptions()
+    at path: String, options: StoreOptions = StoreOptions()
+  ) throws(StoreError) -> StoreInspection {
+    try inspect(at: path, lastCommits: 0, options: options)
+  }
+
+  /// - Parameter commitLimit: The number of commits that are looked up in the history.
+  package static func inspect(
+    at path: String, lastCommits commitLimit: Int, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> StoreInspection {
     try StoreInspection(of: try ReadingBackend(at: path, options), lastCommits: commitLimit)
   }
@@ -125,7 +131,7 @@ extension PersistentStore {
   /// print(try snapshot.count(record: "Item"))
   /// ```
   ///
-  /// - Throws: As `inspect(at:lastCommits:options:)`; `.unknownRecord` if the store has no model yet.
+  /// - Throws: As `inspect(at:options:)`; `.unknownRecord` if the store has no model yet.
   public static func snapshot(
     at path: String, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> StoreSnapshot {
@@ -207,32 +213,24 @@ extension StoreIdentity {
 }
 
 /// The date and author of a commit, as the history has them.
-public struct CommitSummary: Hashable, Sendable {
+package struct CommitSummary: Hashable, Sendable {
   /// The commit's number.
-  public let sequence: UInt64
+  package let sequence: UInt64
   /// The time of the commit.
-  public let date: Date
+  package let date: Date
   /// The author given to `PersistentStore.write`.
-  public let author: String?
+  package let author: String?
   /// The place before the commit: the history since then begins with it.
-  public let start: HistoryCursor
+  package let start: HistoryCursor
 }
 
 extension StoreSnapshot {
   /// Returns the last commits of the history, newest first; none if no history is kept.
   ///
-  /// ```swift
-  /// // The last ten commits, with their changes.
-  /// if let first = try snapshot.lastCommits(10).last {
-  ///   let history = try snapshot.history(since: first.start)
-  ///   while let commit = try history.next() { print(commit.date, commit.changes.count) }
-  /// }
-  /// ```
-  ///
   /// - Parameter limit: The largest number of commits to return.
   /// - Complexity: O(limit × log commits).
   /// - Throws: `StoreError.corrupt`, `.io`.
-  public func lastCommits(_ limit: Int) throws(StoreError) -> [CommitSummary] {
+  package func lastCommits(_ limit: Int) throws(StoreError) -> [CommitSummary] {
     let cursor = try trees.cursor(in: entities.history)
     var commits: [CommitSummary] = []
     var isOn = try cursor.last()
@@ -276,7 +274,7 @@ public struct RecordStatistics: Hashable, Sendable {
   public let indexBytes: Int
   /// For each reference with an index, by its stored name: the number of entries that lead back, one for each record
   /// that a record leads to.
-  public let references: [String: Int]
+  package let references: [String: Int]
 }
 
 extension RecordReading where Self: ~Copyable {

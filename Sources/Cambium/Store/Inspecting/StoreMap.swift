@@ -1,37 +1,37 @@
 /// The use of every block of a store's page segments, and of every byte of its blob segments.
-public struct StoreMap: Hashable, Sendable {
+package struct StoreMap: Hashable, Sendable {
   /// The bytes of a block.
-  public static var blockSize: Int { Layout.blockSize }
+  package static var blockSize: Int { Layout.blockSize }
 
   /// The names of the trees, in order; those of records and indexes are the names in the model.
-  public let trees: [String]
+  package let trees: [String]
   /// The files of pages, by number.
-  public let segments: [Segment]
+  package let segments: [Segment]
   /// The files of blobs, by number.
-  public let blobSegments: [BlobSegment]
+  package let blobSegments: [BlobSegment]
   /// The faults of pages that could not be read: everything below them counts as garbage.
-  public let faults: [StoreError]
+  package let faults: [StoreError]
 
   /// One file of blobs.
-  public struct BlobSegment: Hashable, Sendable {
+  package struct BlobSegment: Hashable, Sendable {
     /// The number in the file's name.
-    public let number: Int
+    package let number: Int
     /// The size of the file in bytes.
-    public let size: Int
+    package let size: Int
     /// The regions, one after the other, from byte 0 to the end; neighbours have different uses.
-    public let regions: [BlobRegion]
+    package let regions: [BlobRegion]
   }
 
   /// Consecutive bytes of a file of blobs with the same use.
-  public struct BlobRegion: Hashable, Sendable {
+  package struct BlobRegion: Hashable, Sendable {
     /// The bytes, counted from the beginning of the file.
-    public let bytes: Range<Int>
+    package let bytes: Range<Int>
     /// The use of all of them.
-    public let use: BlobUse
+    package let use: BlobUse
   }
 
   /// A use of bytes of a file of blobs.
-  public enum BlobUse: String, Hashable, Sendable, CaseIterable {
+  package enum BlobUse: String, Hashable, Sendable, CaseIterable {
     /// The header of the file.
     case header
     /// Blobs that records have.
@@ -43,25 +43,25 @@ public struct StoreMap: Hashable, Sendable {
   }
 
   /// One page segment.
-  public struct Segment: Hashable, Sendable {
+  package struct Segment: Hashable, Sendable {
     /// The number in the file's name.
-    public let number: Int
+    package let number: Int
     /// The number of blocks in the file.
-    public let blockCount: Int
+    package let blockCount: Int
     /// The regions, one after the other, from block 0 to the end; neighbours have different uses.
-    public let regions: [Region]
+    package let regions: [Region]
   }
 
   /// Consecutive blocks with the same use.
-  public struct Region: Hashable, Sendable {
+  package struct Region: Hashable, Sendable {
     /// The blocks, counted from the beginning of the file.
-    public let blocks: Range<Int>
+    package let blocks: Range<Int>
     /// The use of all of them.
-    public let use: Use
+    package let use: Use
   }
 
   /// A use of blocks.
-  public enum Use: Hashable, Sendable {
+  package enum Use: Hashable, Sendable {
     /// The header of the segment.
     case header
     /// The roots of the present state.
@@ -75,7 +75,7 @@ public struct StoreMap: Hashable, Sendable {
   }
 
   /// A kind of page of a tree.
-  public enum Page: String, Hashable, Sendable, CaseIterable {
+  package enum Page: String, Hashable, Sendable, CaseIterable {
     /// A node that holds entries.
     case leaf
     /// A node that leads to others.
@@ -89,19 +89,13 @@ extension PersistentStore {
   /// Returns the use of every block of the page segments of the store at `path`, and of every byte of its files of blobs.
   /// Nothing is written, and another process may have it open.
   ///
-  /// ```swift
-  /// let map = try PersistentStore.map(at: "orders.cambium")
-  /// let blocks = map.segments.reduce(0) { $0 + $1.blockCount }
-  /// print("\(blocks * StoreMap.blockSize) bytes of pages")
-  /// ```
-  ///
   /// - Parameters:
   ///   - path: The store's directory.
   ///   - options: The options; `access` is ignored.
   /// - Complexity: O(branches) and O(blobs), and two bytes of memory a block. Leaves are read only where they have values
   ///   in pages of their own.
   /// - Throws: `StoreError.missing`, `.corrupt` if the store does not open; `.newerFormat`, `.networkFileSystem`, `.io`.
-  public static func map(
+  package static func map(
     at path: String, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> StoreMap {
     let backend = try ReadingBackend(at: path, options)
