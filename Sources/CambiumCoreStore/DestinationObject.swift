@@ -81,7 +81,7 @@ struct MappedVersions {
 
   /// True if both are references of one shape to one record.
   private func isSame(_ before: FieldSchema, _ after: FieldSchema) -> Bool {
-    guard let old = before.reference, let new = after.reference else { return false }
-    return before.type == after.type && oldName(of: new.destination) == old.destination
+    guard let old = before.destination, let new = after.destination else { return false }
+    return before.typeName == after.typeName && oldName(of: new) == old
   }
 }

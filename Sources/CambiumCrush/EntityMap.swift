@@ -200,13 +200,11 @@ extension Schema {
 
   /// Returns whether an entity is abstract, and whether objects of other kinds are among its own.
   private func hierarchy(of name: String) -> (isAbstract: Bool, hasKinds: Bool)? {
-    if let record = record(named: name) { return (record.isAbstract, !record.kinds.isEmpty) }
+    if let record = record(named: name) { return (record.isAbstract, !record.kindNames.isEmpty) }
     for record in records {
-      for kind in record.kinds {
-        let path = record.name(of: kind)
-        guard path.lastPart == name else { continue }
-        let hasKinds = record.kinds.contains { record.name(of: $0).hasPrefix(path + ".") }
-        return (kind.isAbstract, hasKinds)
+      for kind in record.kindNames where kind.lastPart == name {
+        let hasKinds = record.kindNames.contains { $0.hasPrefix(kind + ".") }
+        return (record.isAbstract(kind: kind), hasKinds)
       }
     }
     return nil

@@ -75,9 +75,8 @@ extension ModelState {
   init(naming schema: Schema?) {
     for record in schema?.records ?? [] {
       entities[record.name] = EntityState(naming: record, kind: nil)
-      for kind in record.kinds {
-        let name = record.name(of: kind)
-        entities[name.lastPart] = EntityState(naming: record, kind: name)
+      for kind in record.kindNames {
+        entities[kind.lastPart] = EntityState(naming: record, kind: kind)
       }
     }
   }
@@ -177,7 +176,7 @@ extension EntityState {
   fileprivate init(naming record: RecordSchema, kind: String?) {
     self.init(name: (kind ?? record.name).lastPart)
     let prefix = kind.map { $0 + "." } ?? ""
-    let names = record.fields.map(\.name) + record.inverses.map(\.name)
+    let names = record.fields.map(\.name) + record.inverseNames
     for name in names where name.hasPrefix(prefix) && !name.dropFirst(prefix.count).contains(".") {
       properties[String(name.dropFirst(prefix.count))] = PropertyState(kind: .stored)
     }

@@ -1,14 +1,14 @@
 /// The options of values that are stored as blobs.
-public struct BlobOptions: Hashable, Sendable {
+package struct BlobOptions: Hashable, Sendable {
   /// The most bytes of a value that stays in its row, compressed if it is longer than 4 KiB.
-  public var threshold: Int
+  package var threshold: Int
   /// The compression of values that are stored in files of blobs.
-  public var compression: BlobCompression
+  package var compression: BlobCompression
   /// True if values with the same content share one blob.
-  public var deduplicated: Bool
+  package var deduplicated: Bool
 
   /// - Parameter threshold: If nil, 64 KiB, or 4 KiB where equal values share a blob: in rows nothing is shared.
-  public init(
+  package init(
     threshold: Int? = nil, compression: BlobCompression = .standard, deduplicated: Bool = false
   ) {
     self.threshold = threshold ?? (deduplicated ? 4 << 10 : BlobLayout.inRowLength)
@@ -19,7 +19,7 @@ public struct BlobOptions: Hashable, Sendable {
 
 extension BlobOptions: CustomStringConvertible {
   /// The options as they are declared.
-  public var description: String {
+  package var description: String {
     "threshold: \(threshold), compression: .\(compression)"
       + (deduplicated ? ", deduplicated: true" : "")
   }

@@ -2,7 +2,7 @@
 ///
 /// A composite field has no bytes of its own: its parts are fields, with its name before theirs
 /// (`address.street`).
-public enum ColumnType: Hashable, Sendable {
+package enum ColumnType: Hashable, Sendable {
   case scalar(ScalarType)
   /// Bytes that a codec makes of a value; the codec's identity is part of the schema, the value's type is not.
   case transformable(codec: String)
@@ -16,7 +16,7 @@ public enum ColumnType: Hashable, Sendable {
 
 extension ColumnType {
   /// The type of the values, if each is one; nil for several values, and for bytes of a codec.
-  public var scalar: ScalarType? { if case .scalar(let type) = self { type } else { nil } }
+  package var scalar: ScalarType? { if case .scalar(let type) = self { type } else { nil } }
 
   /// The number of bytes that a value takes in a row; nil if it varies, 0 for a composite.
   var fixedWidth: Int? { self == .composite ? 0 : scalar?.fixedWidth }
@@ -65,7 +65,7 @@ extension ColumnType {
 /// A type of columns that are one value, such as keys and arrays are made of.
 ///
 /// The raw value is its number in the format.
-public enum ScalarType: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
+package enum ScalarType: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
   case boolean = 1
   case int8, int16, int32, int64
   case uint8, uint16, uint32, uint64
@@ -133,7 +133,7 @@ extension ScalarType {
 
 extension ColumnType: CustomStringConvertible {
   /// The type as it is declared.
-  public var description: String {
+  package var description: String {
     switch self {
     case .scalar(let type): "\(type)"
     case .transformable(let codec): "transformable(\(codec))"

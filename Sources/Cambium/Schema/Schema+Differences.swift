@@ -1,6 +1,6 @@
 extension Schema {
   /// The way in which parts of two schemas are recognized as the same.
-  public enum Identity: Hashable, Sendable {
+  package enum Identity: Hashable, Sendable {
     /// By stored names, and indexes by their fields and conditions: for schemas of different stores. There is a difference
     /// exactly if the fingerprints differ.
     case name
@@ -8,13 +8,15 @@ extension Schema {
     case number
   }
 
-  /// Returns the differences between this schema and a newer one.
+  /// Returns the differences between this schema and a newer one, whose parts are the same if their stored names are. There is
+  /// one exactly if the fingerprints differ.
   ///
-  /// - Parameter identity: The way in which parts of the two are recognized as the same.
   /// - Complexity: O(fields × log fields).
-  public func differences(
-    to newer: Schema, by identity: Identity = .name
-  ) -> [SchemaDifference] {
+  public func differences(to newer: Schema) -> [SchemaDifference] {
+    differences(to: newer, by: .name)
+  }
+
+  package func differences(to newer: Schema, by identity: Identity) -> [SchemaDifference] {
     let (removed, older) = identity.match(
       records.map { ($0.name, $0.number) }, newer.records.map { ($0.name, $0.number) })
     return removed.map { SchemaDifference(.removed, of: records[$0].name) }

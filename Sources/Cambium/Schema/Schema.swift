@@ -39,9 +39,9 @@ public struct RecordSchema: Hashable, Sendable {
   /// The numbers of the fields in the order in which they were declared when the store received the version.
   var order: [UInt32]
   /// The fields of the primary key, in its order.
-  public internal(set) var primaryKey: [KeyPart]
+  package internal(set) var primaryKey: [KeyPart]
   /// The indexes, including unique constraints.
-  public internal(set) var indexes: [IndexSchema]
+  package internal(set) var indexes: [IndexSchema]
   /// A text of the user's that is part of the fingerprint.
   public internal(set) var modifier: String?
   /// The annotations of the record, by their names: see `RecordDescription.UserInfo`. Those of a kind are with its composite.
@@ -49,11 +49,11 @@ public struct RecordSchema: Hashable, Sendable {
   /// When records expire; nil if they do not.
   package internal(set) var expiry: ExpirySchema? = nil
   /// The kinds of the record, by the numbers of their composites: at most one of those with one parent is there.
-  public internal(set) var kinds: [KindSchema] = []
+  package internal(set) var kinds: [KindSchema] = []
   /// True if each record is of a kind.
   public internal(set) var isAbstract = false
   /// The other ends of references that lead here, by number.
-  public internal(set) var inverses: [InverseSchema] = []
+  package internal(set) var inverses: [InverseSchema] = []
   /// Above every number that a field or an inverse of the record ever had.
   var nextField: UInt32
 
@@ -78,21 +78,21 @@ public struct RecordSchema: Hashable, Sendable {
 /// A field of a record.
 public struct FieldSchema: Hashable, Sendable {
   /// Its number. Never reused in the record.
-  public internal(set) var number: UInt32
+  package internal(set) var number: UInt32
   /// The stored name; of a composite's part, after the composite's name and a dot.
   public internal(set) var name: String
   /// The type of its values.
-  public internal(set) var type: ColumnType
+  package internal(set) var type: ColumnType
   /// True if its values may be null.
   public internal(set) var isOptional: Bool
   /// The number of the composite of which it is a part; `nil` if it is a part of none.
-  public internal(set) var composite: UInt32?
+  package internal(set) var composite: UInt32?
   /// A text of the program's that is part of the fingerprint.
   public internal(set) var modifier: String?
   /// The reference; `nil` if the field is none.
-  public internal(set) var reference: ReferenceSchema? = nil
+  package internal(set) var reference: ReferenceSchema? = nil
   /// How the store computes its values; `nil` if programs give them.
-  public internal(set) var derivation: DerivationSchema? = nil
+  package internal(set) var derivation: DerivationSchema? = nil
   /// The annotations of the field, by their names: see `Field`.
   public internal(set) var userInfo: [String: String] = [:]
   /// The value of records that are created without their Swift type and do not name the field; `nil` if there is none.
@@ -100,31 +100,34 @@ public struct FieldSchema: Hashable, Sendable {
 }
 
 extension FieldSchema {
+  /// The type of its values as it is declared: `int64`, `array(of: string)`.
+  public var typeName: String { "\(type)" }
+
   /// The name without that of the composite.
-  public var lastName: String {
+  package var lastName: String {
     name.utf8.lastIndex(of: UInt8(ascii: ".")).map { String(name[name.index(after: $0)...]) }
       ?? name
   }
 }
 
 /// A field in a key, and its order there.
-public struct KeyPart: Hashable, Sendable {
+package struct KeyPart: Hashable, Sendable {
   /// The field's number.
-  public internal(set) var field: UInt32
+  package internal(set) var field: UInt32
   /// True if higher values come first.
-  public internal(set) var isDescending: Bool
+  package internal(set) var isDescending: Bool
   /// True if strings are compared after Unicode's simple lowercase mapping. Never in a primary key.
-  public internal(set) var isCaseInsensitive: Bool
+  package internal(set) var isCaseInsensitive: Bool
   /// One entry for a record, for each element, or for each word. `.none` in a primary key.
-  public internal(set) var expansion: Expansion = .none
+  package internal(set) var expansion: Expansion = .none
   /// True if a byte before the value says whether it is null although the field cannot be null, or if there is none although it
   /// can be: the index is of an older version, in which that was otherwise. Never in a primary key.
   package internal(set) var flipsNullByte = false
   /// The collation by which strings are sorted; `nil` for the order of their bytes. Never in a primary key.
-  public internal(set) var collation: Collation? = nil
+  package internal(set) var collation: Collation? = nil
 
   /// The values that a part of an index makes of a field's value: a record has an entry for each.
-  @nonexhaustive public enum Expansion: Hashable, Sendable {
+  package enum Expansion: Hashable, Sendable {
     /// The value itself.
     case none
     /// Each different element of an array.
@@ -135,17 +138,17 @@ public struct KeyPart: Hashable, Sendable {
 }
 
 /// An index: a tree that is updated with its record's.
-public struct IndexSchema: Hashable, Sendable {
+package struct IndexSchema: Hashable, Sendable {
   /// Its number, by which its tree is named. Never reused in the store.
   package internal(set) var number: UInt32
   /// The name: that of the declaration, or the names of its parts.
-  public internal(set) var name: String
+  package internal(set) var name: String
   /// The parts, in their order.
-  public internal(set) var parts: [KeyPart]
+  package internal(set) var parts: [KeyPart]
   /// True if no two records may have the same values in its parts, unless one of the values is null.
-  public internal(set) var isUnique: Bool
+  package internal(set) var isUnique: Bool
   /// The condition of the records in the index; nil for all records.
-  public internal(set) var condition: FieldCondition?
+  package internal(set) var condition: FieldCondition?
 }
 
 extension Schema {
@@ -169,14 +172,14 @@ extension RecordSchema {
   }
 
   /// Returns the index with a name; nil if there is none.
-  public func index(named name: String) -> IndexSchema? {
+  package func index(named name: String) -> IndexSchema? {
     indexes.first { $0.name == name }
   }
 
   /// The fields in the order of their declaration.
   ///
   /// - Complexity: O(fields × log fields).
-  public var declaredFields: [FieldSchema] {
+  package var declaredFields: [FieldSchema] {
     let declared = order.compactMap { field($0) }
     // A record that was changed by hand may have other fields; none may be missing.
     return declared.count == fields.count ? declared : fields
@@ -193,7 +196,7 @@ extension RecordSchema {
   public var keyNames: [String] { primaryKey.map { name(of: $0) } }
 
   /// Returns the stored name of the field of a key's part.
-  public func name(of part: KeyPart) -> String { field(part.field)?.name ?? "" }
+  package func name(of part: KeyPart) -> String { field(part.field)?.name ?? "" }
 
   /// The record without its inverses, and without the indexes that references may have made.
   var withoutMadeIndexes: RecordSchema {
@@ -238,7 +241,7 @@ extension RecordSchema {
   /// Returns the field with a number; nil if there is none.
   ///
   /// - Complexity: O(log fields).
-  public func field(_ number: UInt32) -> FieldSchema? { fields.field(number) }
+  package func field(_ number: UInt32) -> FieldSchema? { fields.field(number) }
 
   /// Returns true if a record may have no value for a field: for itself, or for the composite it is a part of.
   func canBeNull(_ field: FieldSchema) -> Bool {

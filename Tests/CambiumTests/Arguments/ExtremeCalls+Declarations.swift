@@ -181,11 +181,6 @@ extension ExtremeCalls {
         fields { Field(name: "data", type: .binaryData, storage: .external(threshold: number)) }
       }
     },
-    "BlobOptions.init(threshold:compression:deduplicated:)": { _ in
-      for number in Extremes.integers {
-        _ = BlobOptions(threshold: number, compression: .zstd(level: number))
-      }
-    },
     "FieldRule.length(_:)": { _ in
       for number in Extremes.integers {
         rule(.length(number...))

@@ -260,11 +260,6 @@ extension ExtremeCalls {
         Extremes.attempt { try SchemaLock.write(Photo.model, steps: [], at: path) }
       }
     },
-    "RecordSchema.inverse(named:)": { extremes in
-      for name in Extremes.strings {
-        _ = extremes.store.schema.record(named: "Photo")?.inverse(named: name)
-      }
-    },
     "Schema.record(named:)": { extremes in
       for name in Extremes.strings { _ = extremes.store.schema.record(named: name) }
     },
@@ -273,14 +268,9 @@ extension ExtremeCalls {
         _ = extremes.store.schema.record(named: "Photo")?.field(named: name)
       }
     },
-    "RecordSchema.field(_:)": { extremes in
-      for number in [0, 1, UInt32.max] {
-        _ = extremes.store.schema.record(named: "Photo")?.field(number)
-      }
-    },
-    "RecordSchema.index(named:)": { extremes in
+    "RecordSchema.isAbstract(kind:)": { extremes in
       for name in Extremes.strings {
-        _ = extremes.store.schema.record(named: "Photo")?.index(named: name)
+        _ = extremes.store.schema.record(named: "Photo")?.isAbstract(kind: name)
       }
     },
   ]

@@ -169,20 +169,20 @@ public struct Derivation: Hashable, Sendable {
 }
 
 /// The part of a field's schema that says how the store computes it.
-public struct DerivationSchema: Hashable, Sendable {
+package struct DerivationSchema: Hashable, Sendable {
   /// The function that is computed.
-  public let kind: Kind
+  package let kind: Kind
   /// The stored name of the related record; nil if the values are the record's own.
-  public internal(set) var related: String?
+  package internal(set) var related: String?
   /// The stored name of the reference in the related record, or of the record's own list; nil if there is none.
-  public internal(set) var reference: String?
+  package internal(set) var reference: String?
   /// The stored name of the field whose values are used, of the related record or of its own; nil for counts and times.
-  public internal(set) var source: String?
+  package internal(set) var source: String?
   /// The expression whose values are used, on the stored names of fields of the related record or of its own; nil if it
   /// is derived of no expression.
-  public internal(set) var expression: FieldExpression?
+  package internal(set) var expression: FieldExpression?
   /// The sequence that gives the values; nil if they are computed.
-  public internal(set) var sequence: SequenceSchema?
+  package internal(set) var sequence: SequenceSchema?
   /// Their numbers; 0 for none, and where they are not known, as in a lock.
   var relatedNumber: UInt32 = 0
   var referenceNumber: UInt32 = 0
@@ -191,7 +191,7 @@ public struct DerivationSchema: Hashable, Sendable {
   var numberedExpression: ExpressionTree<UInt32>?
 
   /// The function that is computed. The raw value is its number in the format.
-  @nonexhaustive public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+  package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
     /// The number of related records, or of the elements of a list.
     case count = 1
     /// The sum of the values of related records.
@@ -257,7 +257,7 @@ extension DerivationSchema.Kind {
 
 extension DerivationSchema: CustomStringConvertible {
   /// The derivation in words, as “sum over Book.author of price”.
-  public var description: String {
+  package var description: String {
     if let sequence { return "\(sequence)" }
     let over = related.map { " over \($0).\(reference ?? "")" }
     let of = expression.map { "\($0)" } ?? (over == nil ? source ?? reference : source)

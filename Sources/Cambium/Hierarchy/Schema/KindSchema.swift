@@ -1,9 +1,9 @@
 /// A kind of a record: those of its rows in which one composite is not null.
-public struct KindSchema: Hashable, Sendable {
+package struct KindSchema: Hashable, Sendable {
   /// The number of the composite, which has the fields of the kind and its own kinds.
-  public internal(set) var composite: UInt32
+  package internal(set) var composite: UInt32
   /// True if each of its records is of one of its own kinds.
-  public internal(set) var isAbstract: Bool
+  package internal(set) var isAbstract: Bool
 }
 
 /// A record of a schema, or a kind of one.
@@ -65,10 +65,20 @@ extension FieldCondition {
 
 extension RecordSchema {
   /// True if the record is one of a hierarchy that it begins.
-  public var hasKinds: Bool { isAbstract || !kinds.isEmpty }
+  package var hasKinds: Bool { isAbstract || !kinds.isEmpty }
+
+  /// The names of the kinds that share the record's rows; of a kind of a kind, after that one's name and a dot.
+  public var kindNames: [String] { kinds.map { name(of: $0) } }
+
+  /// Returns true if each record of a kind is of a kind of that one.
+  ///
+  /// - Parameter name: One of `kindNames`.
+  public func isAbstract(kind name: String) -> Bool {
+    kinds.contains { $0.isAbstract && self.name(of: $0) == name }
+  }
 
   /// The name of a kind: that of its composite.
-  public func name(of kind: KindSchema) -> String { field(kind.composite)?.name ?? "" }
+  package func name(of kind: KindSchema) -> String { field(kind.composite)?.name ?? "" }
 
   /// Returns true for the field of a kind that has no others.
   package func isMarker(_ number: UInt32) -> Bool {

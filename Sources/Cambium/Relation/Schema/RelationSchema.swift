@@ -20,40 +20,50 @@ package struct RelationBounds: Hashable, Sendable {
 }
 
 /// The part of a field's schema that makes it a reference.
-public struct ReferenceSchema: Hashable, Sendable {
+package struct ReferenceSchema: Hashable, Sendable {
   /// The number of the record that it leads to; 0 where that is not known, as in a lock.
   var record: UInt32
   /// The stored name of the record that it leads to.
-  public internal(set) var destination: String
+  package internal(set) var destination: String
   /// The number of the kind's composite; nil for records of any kind, and where it is not known, as in a lock.
   var composite: UInt32? = nil
   /// The stored name of the kind that it leads to, which is that of its composite; nil for records of any kind.
-  public internal(set) var kind: String? = nil
+  package internal(set) var kind: String? = nil
   /// True if it leads somewhere in every committed state.
-  public internal(set) var isChecked: Bool
+  package internal(set) var isChecked: Bool
   /// The rule for the destination when the record with the reference is deleted.
-  public internal(set) var deleteRule: DeleteRule
+  package internal(set) var deleteRule: DeleteRule
   /// Of a list: how many elements it has. Nil for any number.
   package internal(set) var bounds: RelationBounds?
 }
 
 /// The other end of a reference, which is computed: a name, a rule and bounds, and nothing that is stored with records.
-public struct InverseSchema: Hashable, Sendable {
+package struct InverseSchema: Hashable, Sendable {
   /// Its number, from those of the record's fields. Never reused in the record.
   var number: UInt32
   /// The name of the inverse.
-  public internal(set) var name: String
+  package internal(set) var name: String
   /// The number of the record that has the reference, and that of the field; 0 where they are not known, as in a lock.
   var record: UInt32
   var field: UInt32
   /// The stored name of the record that has the reference.
-  public internal(set) var related: String
+  package internal(set) var related: String
   /// The stored name of the reference.
-  public internal(set) var reference: String
+  package internal(set) var reference: String
   /// The rule for the records with the reference when their destination is deleted.
-  public internal(set) var deleteRule: DeleteRule
+  package internal(set) var deleteRule: DeleteRule
   /// The allowed numbers of records that lead to one. `nil` for any number.
   package internal(set) var bounds: RelationBounds?
+}
+
+extension FieldSchema {
+  /// The stored name of the record that a reference leads to; `nil` if the field is none.
+  public var destination: String? { reference?.destination }
+}
+
+extension RecordSchema {
+  /// The names of the other ends of references that lead here.
+  public var inverseNames: [String] { inverses.map(\.name) }
 }
 
 extension ReferenceSchema {
@@ -160,7 +170,7 @@ extension Schema {
 
 extension RecordSchema {
   /// Returns the inverse with a name; nil if there is none.
-  public func inverse(named name: String) -> InverseSchema? { inverses.first { $0.name == name } }
+  package func inverse(named name: String) -> InverseSchema? { inverses.first { $0.name == name } }
 
   /// The way from a record that a reference leads to back to those with the reference.
   enum WayBack: Hashable {

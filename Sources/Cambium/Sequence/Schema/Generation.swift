@@ -58,13 +58,13 @@ public struct Generation: Hashable, Sendable {
 }
 
 /// The part of a field's schema that says which numbers a sequence gives.
-public struct SequenceSchema: Hashable, Sendable {
+package struct SequenceSchema: Hashable, Sendable {
   /// The first number, from 1.
-  public internal(set) var first: Int64 = 1
+  package internal(set) var first: Int64 = 1
   /// The distance from one number to the next, from 1.
-  public internal(set) var step: Int64 = 1
+  package internal(set) var step: Int64 = 1
   /// True if records are refused that would leave a gap.
-  public internal(set) var hasNoGaps = false
+  package internal(set) var hasNoGaps = false
 }
 
 extension SequenceSchema {
@@ -90,7 +90,7 @@ extension SequenceSchema {
 
 extension SequenceSchema: CustomStringConvertible {
   /// The sequence in words, as “sequence from 1000 by 10 without gaps”.
-  public var description: String {
+  package var description: String {
     "sequence" + (first == 1 ? "" : " from \(first)") + (step == 1 ? "" : " by \(step)")
       + (hasNoGaps ? " without gaps" : "")
   }
