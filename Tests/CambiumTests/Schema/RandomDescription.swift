@@ -23,18 +23,24 @@ enum RandomDescription {
     for index in 0..<Int.random(in: 1...9, using: &random) {
       let name = "\(["f", "å", "名", "F"].randomElement(using: &random) ?? "")\(index)"
       names.append(name)
-      elements += RecordDescription.ResultBuilder.buildExpression(
-        field(name, isKey: index == 0, &random))
+      elements +=
+        RecordDescription.ResultBuilder.buildExpression(
+          field(name, isKey: index == 0, &random)
+        ).elements
     }
     let keys = 1 + Int(random.next() % 2)
     for index in 0..<Int.random(in: 0...3, using: &random) {
       let condition =
         index > 0 ? FieldCondition.comparison(field: names[0], .notEqual, nil) : nil
       let nested = condition.map { FieldCondition.or([.not($0), .and([$0, $0])]) }
-      elements += RecordDescription.ResultBuilder.buildExpression(
-        keys == 1
-          ? Index(.descending(names[0]), named: "i\(index)", where: index == 2 ? nested : condition)
-          : Index(.ascending(names[0]), named: "i\(index)", where: index == 2 ? nested : condition))
+      elements +=
+        RecordDescription.ResultBuilder.buildExpression(
+          keys == 1
+            ? Index(
+              .descending(names[0]), named: "i\(index)", where: index == 2 ? nested : condition)
+            : Index(
+              .ascending(names[0]), named: "i\(index)", where: index == 2 ? nested : condition)
+        ).elements
     }
     for element in elements {
       guard case .field(let field) = element.kind, field.storage.options == nil,
@@ -53,7 +59,7 @@ enum RandomDescription {
         .init(kind: .index(.init(fields: parts, name: nil, isUnique: isUnique, condition: nil))))
     }
     if Bool.random(using: &random) {
-      elements += RecordDescription.ResultBuilder.buildExpression(RecordModifier("m"))
+      elements += RecordDescription.ResultBuilder.buildExpression(RecordModifier("m")).elements
     }
     return description { RecordDescription(elements) }
   }

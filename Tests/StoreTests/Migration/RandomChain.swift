@@ -404,18 +404,22 @@ extension RandomChain.RecordState {
   ) -> RecordDescription {
     var elements: [RecordDescription.Element] = []
     typealias Builder = RecordDescription.ResultBuilder
-    elements += Builder.buildExpression(RecordName(name, renamingID: renamingID))
+    elements += Builder.buildExpression(RecordName(name, renamingID: renamingID)).elements
     if let parent {
       elements.append(.init(kind: .parent(RecordDescription.Parent(parent))))
     }
     for (place, field) in fields.enumerated() {
-      elements += Builder.buildExpression(
-        field.field(isKey: place == 0 && parent == nil, records, fieldNames))
+      elements +=
+        Builder.buildExpression(
+          field.field(isKey: place == 0 && parent == nil, records, fieldNames)
+        ).elements
     }
     let names = fields.filter { $0.type.canBeKey }.map(\.name).sorted()
     if hasPair, names.count > 1 {
-      elements += Builder.buildExpression(
-        Index(.descending(names[0]), .ascending(names[1]), named: "pair"))
+      elements +=
+        Builder.buildExpression(
+          Index(.descending(names[0]), .ascending(names[1]), named: "pair")
+        ).elements
     }
     return RecordDescription(elements)
   }

@@ -154,11 +154,11 @@ public struct UntypedInverse: Sendable {
 extension RecordDescription.ResultBuilder {
   public static func buildExpression<Owner, Related>(
     _ inverse: Inverse<Owner, Related>
-  ) -> [RecordDescription.Element] {
+  ) -> RecordDescription {
     one(.inverse(inverse.declaration))
   }
 
-  public static func buildExpression(_ inverse: UntypedInverse) -> [RecordDescription.Element] {
+  public static func buildExpression(_ inverse: UntypedInverse) -> RecordDescription {
     one(.inverse(inverse.declaration))
   }
 }

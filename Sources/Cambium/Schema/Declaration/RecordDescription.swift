@@ -14,7 +14,7 @@ public struct RecordDescription: Sendable {
   }
 
   /// One statement of a description.
-  public struct Element: Sendable {
+  struct Element: Sendable {
     var kind: Kind
     /// The number of ancestors of the type that states it.
     var generation = 0
@@ -42,44 +42,59 @@ extension RecordDescription {
   /// Collects the statements of a description: with `if`, `switch`, loops, availability, and other
   /// descriptions in their place.
   @resultBuilder public enum ResultBuilder {
-    public static func buildExpression(_ field: Field) -> [Element] { one(.field(field)) }
-    public static func buildExpression(_ key: PrimaryKey) -> [Element] { one(.primaryKey(key)) }
-    public static func buildExpression(_ index: Index) -> [Element] { one(.index(index)) }
-    public static func buildExpression(_ unique: Unique) -> [Element] { one(.index(unique.index)) }
-    public static func buildExpression(_ name: RecordName) -> [Element] { one(.name(name)) }
-    public static func buildExpression(_ transient: Transient) -> [Element] {
+    public static func buildExpression(_ field: Field) -> RecordDescription { one(.field(field)) }
+    public static func buildExpression(_ key: PrimaryKey) -> RecordDescription {
+      one(.primaryKey(key))
+    }
+    public static func buildExpression(_ index: Index) -> RecordDescription { one(.index(index)) }
+    public static func buildExpression(_ unique: Unique) -> RecordDescription {
+      one(.index(unique.index))
+    }
+    public static func buildExpression(_ name: RecordName) -> RecordDescription { one(.name(name)) }
+    public static func buildExpression(_ transient: Transient) -> RecordDescription {
       one(.transient(transient))
     }
-    public static func buildExpression(_ computed: Computed) -> [Element] {
+    public static func buildExpression(_ computed: Computed) -> RecordDescription {
       one(.computed(computed))
     }
-    public static func buildExpression(_ validation: Validation) -> [Element] {
+    public static func buildExpression(_ validation: Validation) -> RecordDescription {
       one(.validation(validation))
     }
-    public static func buildExpression(_ modifier: RecordModifier) -> [Element] {
+    public static func buildExpression(_ modifier: RecordModifier) -> RecordDescription {
       one(.modifier(modifier))
     }
-    public static func buildExpression(_ userInfo: UserInfo) -> [Element] {
+    public static func buildExpression(_ userInfo: UserInfo) -> RecordDescription {
       one(.userInfo(userInfo))
     }
-    public static func buildExpression(_ expiry: Expiry) -> [Element] { one(.expiry(expiry)) }
-    public static func buildExpression(_ parent: Parent) -> [Element] { one(.parent(parent)) }
-    public static func buildExpression(_ abstract: Abstract) -> [Element] { one(.abstract) }
-    public static func buildExpression(_ description: RecordDescription) -> [Element] {
-      description.elements
+    public static func buildExpression(_ expiry: Expiry) -> RecordDescription {
+      one(.expiry(expiry))
+    }
+    public static func buildExpression(_ parent: Parent) -> RecordDescription {
+      one(.parent(parent))
+    }
+    public static func buildExpression(_ abstract: Abstract) -> RecordDescription { one(.abstract) }
+    public static func buildExpression(_ description: RecordDescription) -> RecordDescription {
+      RecordDescription(description.elements)
     }
 
-    public static func buildBlock(_ parts: [Element]...) -> [Element] { parts.flatMap { $0 } }
-    public static func buildOptional(_ part: [Element]?) -> [Element] { part ?? [] }
-    public static func buildEither(first part: [Element]) -> [Element] { part }
-    public static func buildEither(second part: [Element]) -> [Element] { part }
-    public static func buildArray(_ parts: [[Element]]) -> [Element] { parts.flatMap { $0 } }
-    public static func buildLimitedAvailability(_ part: [Element]) -> [Element] { part }
-    public static func buildFinalResult(_ elements: [Element]) -> RecordDescription {
-      RecordDescription(elements)
+    public static func buildBlock(_ parts: RecordDescription...) -> RecordDescription {
+      RecordDescription(parts.flatMap(\.elements))
+    }
+    public static func buildOptional(_ part: RecordDescription?) -> RecordDescription {
+      part ?? RecordDescription()
+    }
+    public static func buildEither(first part: RecordDescription) -> RecordDescription { part }
+    public static func buildEither(second part: RecordDescription) -> RecordDescription { part }
+    public static func buildArray(_ parts: [RecordDescription]) -> RecordDescription {
+      RecordDescription(parts.flatMap(\.elements))
+    }
+    public static func buildLimitedAvailability(_ part: RecordDescription) -> RecordDescription {
+      part
     }
 
-    static func one(_ kind: Element.Kind) -> [Element] { [Element(kind: kind)] }
+    static func one(_ kind: Element.Kind) -> RecordDescription {
+      RecordDescription([Element(kind: kind)])
+    }
   }
 }
 
