@@ -18,17 +18,12 @@ public protocol RelationOperand<Subject, Related>: Sendable {
   /// The type of the records at the other end.
   associatedtype Related: Record
 
-  var relation: RelationReference { get }
-}
-
-/// The relation that conditions name.
-public struct RelationReference: Sendable {
-  @usableFromInline let property: PropertyReference
+  var relation: RelationChain<Subject, Related> { get }
 }
 
 extension FieldReference: RelationOperand where Value: ReferenceProperty {
-  public var relation: RelationReference {
-    RelationReference(property: property.relation(of: Subject.self, to: Value.Target.self))
+  public var relation: RelationChain<Subject, Value.Target> {
+    RelationChain(property.relation(of: Subject.self, to: Value.Target.self))
   }
 }
 
@@ -39,8 +34,8 @@ extension FieldReference where Value: ReferenceProperty {
 extension Inverse: RelationOperand {
   public typealias Subject = Owner
 
-  public var relation: RelationReference {
-    RelationReference(property: .inverse(name, to: Related.self))
+  public var relation: RelationChain<Owner, Related> {
+    RelationChain(.inverse(name, to: Related.self))
   }
 }
 
@@ -49,7 +44,7 @@ extension Fields {
   public subscript<Related: Record>(
     dynamicMember inverse: KeyPath<Subject.Type, Inverse<Subject, Related>>
   ) -> RelationChain<Subject, Related> {
-    RelationChain(Subject.self[keyPath: inverse].relation)
+    Subject.self[keyPath: inverse].relation
   }
 
   /// The other end of a reference that the program has as a value.
@@ -73,15 +68,17 @@ extension Fields {
 /// A record to which several ways lead is counted, and added to sums, once for each of them.
 @dynamicMemberLookup
 public struct RelationChain<Subject: Record, Related: Record>: RelationOperand {
-  public let relation: RelationReference
+  /// The relation as conditions name it.
+  let relationProperty: PropertyReference
 
-  fileprivate init(_ relation: RelationReference) {
-    self.relation = relation
+  public var relation: RelationChain<Subject, Related> { self }
+
+  fileprivate init(_ property: PropertyReference) {
+    relationProperty = property
   }
 
-  fileprivate init(_ first: RelationReference, _ next: RelationReference) {
-    relation = RelationReference(
-      property: first.property.leading(over: next.property, to: Related.self))
+  fileprivate init(_ first: PropertyReference, _ next: PropertyReference) {
+    relationProperty = first.leading(over: next, to: Related.self)
   }
 }
 
@@ -115,14 +112,15 @@ extension RelationOperand {
   public subscript<Other: Record>(
     inverse: Inverse<Related, Other>
   ) -> RelationChain<Subject, Other> {
-    RelationChain(relation, inverse.relation)
+    RelationChain(relation.relationProperty, inverse.relation.relationProperty)
   }
 
   /// The relation that leads on over a reference of the related records, or a list of them, by its key path: `$0.books[\.tags]`.
   public subscript<Next: ReferenceProperty>(
     reference: KeyPath<Related, Next>
   ) -> RelationChain<Subject, Next.Target> {
-    RelationChain(relation, FieldReference<Related, Next>(PropertyReference(reference)).relation)
+    let next = FieldReference<Related, Next>(PropertyReference(reference)).relation
+    return RelationChain(relation.relationProperty, next.relationProperty)
   }
 }
 
@@ -168,7 +166,7 @@ extension RelationOperand {
   public func any(
     _ condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
   ) -> Condition<Subject> {
-    Condition(.any(relation.property, condition(Fields()).tree))
+    Condition(.any(relation.relationProperty, condition(Fields()).tree))
   }
 
   /// Returns the condition that all related records meet a condition; it holds if there are none.
@@ -218,7 +216,7 @@ extension RelationOperand {
     where condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
   ) -> ComputedField<Subject, Int> {
     ComputedField(
-      PropertyExpression(countOf: relation.property, where: condition(Fields()).tree))
+      PropertyExpression(countOf: relation.relationProperty, where: condition(Fields()).tree))
   }
 
   /// Returns the sum of a field of the related records that meet a condition. Null is left out; of none it is zero.
@@ -233,14 +231,7 @@ extension RelationOperand {
   public func minimum<Value: OrderedFieldValue>(
     _ field: KeyPath<Related, Value>,
     where condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
-  ) -> ComputedField<Subject, Value?> {
-    aggregate(.minimum, field, condition)
-  }
-
-  public func minimum<Value: OrderedFieldValue>(
-    _ field: KeyPath<Related, Value?>,
-    where condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
-  ) -> ComputedField<Subject, Value?> {
+  ) -> ComputedField<Subject, Value.Present?> {
     aggregate(.minimum, field, condition)
   }
 
@@ -248,14 +239,7 @@ extension RelationOperand {
   public func maximum<Value: OrderedFieldValue>(
     _ field: KeyPath<Related, Value>,
     where condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
-  ) -> ComputedField<Subject, Value?> {
-    aggregate(.maximum, field, condition)
-  }
-
-  public func maximum<Value: OrderedFieldValue>(
-    _ field: KeyPath<Related, Value?>,
-    where condition: (Fields<Related>) -> Condition<Related> = { _ in .always }
-  ) -> ComputedField<Subject, Value?> {
+  ) -> ComputedField<Subject, Value.Present?> {
     aggregate(.maximum, field, condition)
   }
 
@@ -265,7 +249,7 @@ extension RelationOperand {
   ) -> ComputedField<Subject, Result> {
     ComputedField(
       PropertyExpression(
-        aggregate, of: .property(PropertyReference(field)), at: relation.property,
+        aggregate, of: .property(PropertyReference(field)), at: relation.relationProperty,
         where: condition(Fields()).tree))
   }
 }

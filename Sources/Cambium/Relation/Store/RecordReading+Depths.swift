@@ -32,7 +32,8 @@ extension RecordReading where Self: ~Copyable {
   public func descendants<Subject: Record & Identifiable>(
     of record: Subject, along inverse: Inverse<Subject, Subject>, upTo depth: Int? = nil
   ) throws -> [RecordAtDepth<Subject>] {
-    try recordReader().reached(from: .record(record), over: inverse.relation, upTo: depth)
+    try recordReader().reached(
+      from: .record(record), over: inverse.relation.relationProperty, upTo: depth)
   }
 
   /// Returns the records that lead to records of a query over a reference, those that lead to these, and so on. Records of the
@@ -42,7 +43,8 @@ extension RecordReading where Self: ~Copyable {
   public func descendants<Subject: Record & Identifiable>(
     of query: Query<Subject>, along inverse: Inverse<Subject, Subject>, upTo depth: Int? = nil
   ) throws -> [RecordAtDepth<Subject>] {
-    try recordReader().reached(from: .query(query), over: inverse.relation, upTo: depth)
+    try recordReader().reached(
+      from: .query(query), over: inverse.relation.relationProperty, upTo: depth)
   }
 
   /// Returns the record that a reference leads to, the one that its reference leads to, and so on; of a list of references, all of
@@ -61,7 +63,8 @@ extension RecordReading where Self: ~Copyable {
     of record: Subject, along reference: KeyPath<Subject, Relation>, upTo depth: Int? = nil
   ) throws -> [RecordAtDepth<Subject>] where Relation.Target == Subject {
     let relation = FieldReference<Subject, Relation>(PropertyReference(reference)).relation
-    return try recordReader().reached(from: .record(record), over: relation, upTo: depth)
+    return try recordReader().reached(
+      from: .record(record), over: relation.relationProperty, upTo: depth)
   }
 
   /// Returns the records that references of a query's records lead to, those that their references lead to, and so on. Records of
@@ -72,7 +75,8 @@ extension RecordReading where Self: ~Copyable {
     of query: Query<Subject>, along reference: KeyPath<Subject, Relation>, upTo depth: Int? = nil
   ) throws -> [RecordAtDepth<Subject>] where Relation.Target == Subject {
     let relation = FieldReference<Subject, Relation>(PropertyReference(reference)).relation
-    return try recordReader().reached(from: .query(query), over: relation, upTo: depth)
+    return try recordReader().reached(
+      from: .query(query), over: relation.relationProperty, upTo: depth)
   }
 }
 
@@ -134,10 +138,10 @@ private struct ReachedRow {
 
 extension RecordReader {
   fileprivate func reached<Subject: Record>(
-    from beginning: Beginning<Subject>, over relation: RelationReference, upTo most: Int?
+    from beginning: Beginning<Subject>, over relation: PropertyReference, upTo most: Int?
   ) throws -> [RecordAtDepth<Subject>] {
     let type = try entities.type(Subject.self)
-    let name = try StoredNames(type, entities).relation(relation.property).name
+    let name = try StoredNames(type, entities).relation(relation).name
     var records: [RecordAtDepth<Subject>] = []
     try forEachReached(from: try rows(of: beginning, type), over: name, upTo: most, type) {
       found, depth in
