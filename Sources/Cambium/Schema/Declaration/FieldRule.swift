@@ -11,57 +11,34 @@ public struct FieldRule: Sendable {
 }
 
 extension FieldRule {
-  /// Requires a value within a range.
+  /// Requires a value within a range, which may have only one end.
   ///
   /// ```swift
   /// Field("rating", validation: [.range(1...5)])
-  /// ```
-  public static func range<Bound: FieldValueConvertible>(_ range: ClosedRange<Bound>) -> FieldRule {
-    FieldRule(
-      lower: range.lowerBound.fieldValue, upper: range.upperBound.fieldValue, includesUpper: true)
-  }
-
-  /// Requires a value within a range that does not include its end.
-  ///
-  /// ```swift
   /// Field("share", validation: [.range(0..<1)])
-  /// ```
-  public static func range<Bound: FieldValueConvertible>(_ range: Range<Bound>) -> FieldRule {
-    FieldRule(
-      lower: range.lowerBound.fieldValue, upper: range.upperBound.fieldValue, includesUpper: false)
-  }
-
-  /// Requires a value from a lower bound on.
-  ///
-  /// ```swift
   /// Field("price", validation: [.range(0...)])
   /// ```
-  public static func range<Bound: FieldValueConvertible>(
-    _ range: PartialRangeFrom<Bound>
+  public static func range<Bound: FieldValueConvertible & Sendable>(
+    _ range: some RangeExpression<Bound> & Sendable
   ) -> FieldRule {
-    FieldRule(lower: range.lowerBound.fieldValue, upper: nil, includesUpper: true)
-  }
-
-  /// Requires a value up to an upper bound.
-  ///
-  /// ```swift
-  /// Field("rating", validation: [.range(...5)])
-  /// ```
-  public static func range<Bound: FieldValueConvertible>(
-    _ range: PartialRangeThrough<Bound>
-  ) -> FieldRule {
-    FieldRule(lower: nil, upper: range.upperBound.fieldValue, includesUpper: true)
-  }
-
-  /// Requires a value below an upper bound.
-  ///
-  /// ```swift
-  /// Field("share", validation: [.range(..<1)])
-  /// ```
-  public static func range<Bound: FieldValueConvertible>(
-    _ range: PartialRangeUpTo<Bound>
-  ) -> FieldRule {
-    FieldRule(lower: nil, upper: range.upperBound.fieldValue, includesUpper: false)
+    let (lower, upper): (Bound?, Bound?)
+    var includesUpper = true
+    switch range {
+    case let range as ClosedRange<Bound>: (lower, upper) = (range.lowerBound, range.upperBound)
+    case let range as Range<Bound>:
+      (lower, upper, includesUpper) = (range.lowerBound, range.upperBound, false)
+    case let range as PartialRangeFrom<Bound>: (lower, upper) = (range.lowerBound, nil)
+    case let range as PartialRangeThrough<Bound>: (lower, upper) = (nil, range.upperBound)
+    case let range as PartialRangeUpTo<Bound>:
+      (lower, upper, includesUpper) = (nil, range.upperBound, false)
+    default:
+      return .predicate("within \(range)") { value in
+        Bound(fieldValue: value).map { range.contains($0) } ?? true
+      }
+    }
+    return FieldRule(
+      kind: .range(
+        lower: lower?.fieldValue, upper: upper?.fieldValue, includesUpper: includesUpper))
   }
 
   /// Bounds the length: of a string in characters, of data in bytes, of an array in elements.
@@ -111,10 +88,6 @@ extension FieldRule {
     _ text: String, _ holds: @escaping @Sendable (FieldValue) -> Bool
   ) -> FieldRule {
     FieldRule(kind: .predicate(text, holds))
-  }
-
-  private init(lower: FieldValue?, upper: FieldValue?, includesUpper: Bool) {
-    kind = .range(lower: lower, upper: upper, includesUpper: includesUpper)
   }
 }
 
