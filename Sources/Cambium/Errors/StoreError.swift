@@ -181,7 +181,7 @@ extension StoreError {
 
 extension StoreError.Limit {
   /// The largest value allowed: bytes of a length or size, or a number.
-  package var bound: Int {
+  public var bound: Int {
     switch self {
     case .keyLength: 1024
     case .valueLength: 16 << 20

@@ -269,13 +269,13 @@ public struct CompactionReport: Hashable, Sendable {
   /// The bytes of the store's files of pages afterwards.
   public internal(set) var sizeAfter = 0
   /// The bytes of the store's files of blobs before the compaction.
-  public internal(set) var blobSizeBefore = 0
+  package internal(set) var blobSizeBefore = 0
   /// The bytes of the store's files of blobs afterwards.
-  public internal(set) var blobSizeAfter = 0
+  package internal(set) var blobSizeAfter = 0
   /// The space of deleted files that is not free yet, because snapshots read them.
   public internal(set) var heldSpace = HeldSpace()
   /// The bytes of pages that were written.
-  public internal(set) var writtenBytes = 0
+  package internal(set) var writtenBytes = 0
   /// The entries of trees that were moved: rows, index entries, and the store's own.
   package internal(set) var entries = 0
   /// The number of commits that it was done in.

@@ -18,12 +18,12 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
   /// The number of records to be read, once for each part of the work that reads them.
   public private(set) var records = 0
   /// The approximate bytes of pages to be read.
-  public private(set) var bytesToRead = 0
+  package private(set) var bytesToRead = 0
   /// The approximate bytes of pages to be written.
   public private(set) var bytesToWrite = 0
   /// The bytes of values that move out of rows, before compression: 0 if no step moves any. The values that closures make
   /// are not known before.
-  public private(set) var blobBytesToWrite = 0
+  package private(set) var blobBytesToWrite = 0
   /// The bytes by which the log's files may grow. They do not shrink afterwards.
   public private(set) var logBytesToGrow = 0
   /// The bytes free on the disk; nil if that is not known.
@@ -62,7 +62,7 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
   public var isInferred: Bool { steps.allSatisfy { $0.kind == .inferred } }
 
   /// The estimated time, from the speed of such work on a machine of today.
-  public var estimatedTime: Duration {
+  package var estimatedTime: Duration {
     let bytes = Double(bytesToRead) + Double(bytesToWrite) + Double(blobBytesToWrite)
     return .seconds(Double(records) / 1_000_000 + bytes / 1_000_000_000)
   }

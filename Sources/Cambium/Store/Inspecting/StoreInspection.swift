@@ -269,9 +269,9 @@ public struct RecordStatistics: Hashable, Sendable {
   /// The number of records.
   public let count: Int
   /// The bytes of the pages that hold its rows. Changes that are not folded yet are in no page.
-  public let rowBytes: Int
+  package let rowBytes: Int
   /// The bytes of the pages that hold its indexes.
-  public let indexBytes: Int
+  package let indexBytes: Int
   /// For each reference with an index, by its stored name: the number of entries that lead back, one for each record
   /// that a record leads to.
   package let references: [String: Int]
