@@ -1,4 +1,4 @@
-/// Collects what a closure lists: the statements of a step, the fields of a record, or the members of a family.
+/// Collects the elements that a closure lists: the statements of a step, the fields of a record, or the members of a family.
 @resultBuilder public enum ListBuilder<Element> {
   public static func buildExpression(_ element: Element) -> [Element] { [element] }
   public static func buildBlock(_ parts: [Element]...) -> [Element] { parts.flatMap { $0 } }
