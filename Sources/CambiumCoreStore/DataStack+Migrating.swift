@@ -190,7 +190,7 @@ extension DataStack {
       let (source, destination) = (
         schemaHistory.name(of: step.from), schemaHistory.name(of: step.to)
       )
-      return step.kind == .inferred
+      return step.isInferred
         ? MigrationType.lightweight(sourceVersion: source, destinationVersion: destination)
         : .heavyweight(sourceVersion: source, destinationVersion: destination)
     }

@@ -42,7 +42,7 @@ extension MigrationPlan {
       [
         "from": JSONValue(from), "to": JSONValue(to), "canRun": .boolean(canRun),
         "faults": .array(try faults.map { try JSONValue(describing: $0) }),
-        "uncertainties": .array(try uncertainties.map { try JSONValue(describing: $0) }),
+        "uncertainties": .array(try uncertain.map { try JSONValue(describing: $0) }),
         "work": .array(try work.map { try JSONValue(describing: $0) }),
         "records": JSONValue(records), "bytesToRead": JSONValue(bytesToRead),
         "bytesToWrite": JSONValue(bytesToWrite), "blobBytesToWrite": JSONValue(blobBytesToWrite),
@@ -57,7 +57,7 @@ extension MigrationPlan {
               "deferrable": .boolean(step.isDeferrable),
               "deferralFaults": .array(
                 try step.deferralFaults.map { try JSONValue(describing: $0) }),
-              "changes": .array(try step.changes.map { try JSONValue(describing: $0) }),
+              "changes": .array(try step.plannedChanges.map { try JSONValue(describing: $0) }),
             ]
           }),
       ]

@@ -12,7 +12,8 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
   public private(set) var faults: [Fault] = []
   /// The refusals that cannot be counted, since the program changes records before or after a step: those of the records
   /// as they are, if there are any, and the advice to rehearse. Empty if everything was counted.
-  public private(set) var uncertainties: [Uncertainty] = []
+  public var uncertainties: [String] { uncertain.map(\.description) }
+  package private(set) var uncertain: [Uncertainty] = []
   /// The parts of the work, in order.
   package private(set) var work: [Work] = []
   /// The number of records to be read, once for each part of the work that reads them.
@@ -37,17 +38,19 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
     public let to: Int
     /// The label of the step, or else that of the version that it leads to; nil if neither has one.
     public let label: String?
-    /// The origin of the step.
-    public let kind: Kind
+    /// True if the step follows from the descriptions, and the program states no part of it.
+    public var isInferred: Bool { kind == .inferred }
+    package let kind: Kind
     /// True if `.deferred` can leave the step to be done later, together with all steps after it if they are deferrable, too.
     public let isDeferrable: Bool
-    /// The changes that it makes.
-    public let changes: [Change]
+    /// The changes that it makes, as sentences.
+    public var changes: [String] { plannedChanges.map(\.description) }
+    package let plannedChanges: [Change]
     /// Why it cannot be deferred, by record and field, beside the plan's faults; empty if it can.
     public let deferralFaults: [Fault]
 
     /// The origin of a step.
-    public enum Kind: String, Hashable, Codable, Sendable {
+    package enum Kind: String, Hashable, Codable, Sendable {
       /// The step follows from the descriptions.
       case inferred
       /// The program states a part of the step.
@@ -59,7 +62,7 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
   public var canRun: Bool { faults.isEmpty }
 
   /// True if the whole plan follows from the descriptions, without any step of the program.
-  public var isInferred: Bool { steps.allSatisfy { $0.kind == .inferred } }
+  public var isInferred: Bool { steps.allSatisfy(\.isInferred) }
 
   /// The estimated time, from the speed of such work on a machine of today.
   package var estimatedTime: Duration {
@@ -165,7 +168,7 @@ extension MigrationPlan {
     logBytesToGrow = log.growth(of: backend.logUse.size, writing: measure.bytesLogged)
     let new = try Entities(route.to, model: nil, names: backend.names)
     let findings = try RecordCounting.findings(of: route, from: old, to: new, in: trees)
-    uncertainties = findings.uncertainties
+    uncertain = findings.uncertainties
     faults = findings.faults
     // New pages may be less full than those that are read, and rows may grow: allow an eighth.
     let bytesNeeded =
@@ -200,15 +203,15 @@ extension MigrationPlan {
   }
 
   /// A number of refused records that is not final, since the program changes records in the course of the migration.
-  public struct Uncertainty: Hashable, Codable, Sendable {
+  package struct Uncertainty: Hashable, Codable, Sendable {
     /// The stored name of the record.
-    public let record: String
+    package let record: String
     /// The number of the records as they are.
-    public let recordCount: Int
+    package let recordCount: Int
     /// The fault of the records as they are; nil if there is none.
-    public let fault: Fault?
+    package let fault: Fault?
     /// When the program changes records first: “before the step to version 2”.
-    public let change: String
+    package let change: String
   }
 
   /// A part of the work of a migration.
@@ -248,7 +251,7 @@ extension MigrationPlan {
 
 extension MigrationPlan.PlannedStep {
   /// A change that a step makes.
-  @nonexhaustive public enum Change: Hashable, Codable, Sendable {
+  package enum Change: Hashable, Codable, Sendable {
     /// A difference between the two versions. For a field that is new or no longer optional, `value` is that of records
     /// without one, if they get any; for a record that is removed, it says which of its records are, if not all.
     case difference(SchemaDifference, value: String?)
@@ -293,7 +296,7 @@ extension MigrationPlan.Fault: CustomStringConvertible {
 
 extension MigrationPlan.Uncertainty: CustomStringConvertible {
   /// The uncertainty as a sentence.
-  public var description: String {
+  package var description: String {
     (fault.map(\.description) ?? "\(record): none of \(recordCount) records would be refused")
       + "; that is so of the records as they are, but the program changes records \(change), so only a"
       + " rehearsal shows what is refused then"
@@ -307,7 +310,7 @@ extension MigrationPlan.Work: CustomStringConvertible {
 
 extension MigrationPlan.PlannedStep.Change: CustomStringConvertible {
   /// The change in words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .difference(let difference, let value):
       switch difference.change {
@@ -380,7 +383,7 @@ extension MigrationPlan.PlannedStep {
       case .update, .transform, .elsewhere: break
       }
     }
-    self.changes = changes
+    plannedChanges = changes
   }
 }
 
