@@ -187,6 +187,22 @@ extension Engine {
     progress()
   }
 
+  /// Refuses all transactions that begin from now on. The caller has the writer's turn.
+  func fence(_ refusal: StoreError) {
+    lock.lock()
+    defer { lock.unlock() }
+    life.fence(refusal)
+    writerLeft.broadcast()
+    resumeAllWriters()
+  }
+
+  /// Takes back a fence whose mark was not committed.
+  func liftFence() {
+    lock.lock()
+    defer { lock.unlock() }
+    life.liftFence()
+  }
+
   /// Lets nothing more begin, and takes the writer's turn when all that had begun has ended. With the lock, which
   /// it gives up meanwhile.
   ///

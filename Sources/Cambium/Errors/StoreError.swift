@@ -100,6 +100,8 @@
   case historyExpired(since: UInt64, kept: UInt64)
   /// The store was opened for reading.
   case readOnly(path: String)
+  /// The store is fenced: its records were moved to `to`, so it is only read. This write is not committed.
+  case moved(path: String, to: String)
   /// A query would need more memory to sort its records than it may use.
   case sortTooLarge(record: String, size: Int)
   /// A query needs more than its budget allows, or its task was cancelled. `rows` is the number of rows and index entries that it
@@ -326,6 +328,9 @@ extension StoreError: CustomStringConvertible {
         + " continue from the cursor of that state."
     case .readOnly(let path):
       "\(path) is open for reading only. Open it for writing."
+    case .moved(let path, let place):
+      "The records of \(path) were moved to \(place), so nothing is written here any more. Write them there; the store can"
+        + " be opened for reading. If the move was backed out of, remove the fence with `PersistentStore.liftFence(at:)`."
     case .changesNotKept(let record):
       "The earlier values of \(record) were not kept. Call `keepChanges()` before the first change of a transaction; to"
         + " undo commits, keep a history with old values."

@@ -15,12 +15,16 @@ final class EngineBackend: StoreBackend {
   private let numbers: @Sendable () -> UInt64
 
   /// Opens the store in a directory; makes it, unless it is only to be migrated.
+  ///
+  /// - Parameter passingFence: True to open a fenced store, too.
   convenience init(
-    at path: String, _ options: StoreOptions, check: (any StateCheck)? = nil
+    at path: String, _ options: StoreOptions, check: (any StateCheck)? = nil,
+    passingFence: Bool = false
   ) throws(StoreError) {
     let creates = options.access == .writing
     let medium = try PosixFileSystem(
       at: path, creating: creates, allowingNetwork: options.allowsNetworkFileSystems)
+    let check = passingFence ? check : FenceCheck(path: medium.path, next: check)
     try self.init(medium, options.engine, creating: creates, check, options.lock)
   }
 
@@ -31,7 +35,8 @@ final class EngineBackend: StoreBackend {
     var engine = options.engine
     if engine.readMode == .mapped { engine.readMode = .buffered(cacheSize: 64 << 20) }
     try self.init(
-      BackedFileSystem(storage), engine, creating: options.access == .writing, check, options.lock)
+      BackedFileSystem(storage), engine, creating: options.access == .writing,
+      FenceCheck(path: storage.path, next: check), options.lock)
   }
 
   /// A store in memory, gone with its last user.
@@ -70,8 +75,9 @@ final class EngineBackend: StoreBackend {
     numbers = { others.next() }
     engine = Engine(
       try Recovery.run(
-        in: medium, options: options, creating: creating, check: check,
-        makeSalt: { salts.next() }, clock: { 0 }),
+        in: medium, options: options, creating: creating,
+        check: FenceCheck(path: medium.path, next: check), makeSalt: { salts.next() },
+        clock: { 0 }),
       options: options)
     engine.correctPlanning()
     threads = nil

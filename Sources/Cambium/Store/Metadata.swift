@@ -18,7 +18,7 @@ extension RecordReading where Self: ~Copyable {
   }
 
   /// Returns the names for which programs have set values, in the order of their UTF-8 bytes. The names of stored
-  /// queries are not among them.
+  /// queries, and that of the mark of a fenced store, are not among them.
   ///
   /// ```swift
   /// for name in try store.metadataNames() { print(name) }
@@ -26,7 +26,9 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`.
   public func metadataNames() throws(StoreError) -> [String] {
-    try allMetadataNames().filter { !$0.utf8.starts(with: Entities.queryPrefix.utf8) }
+    try allMetadataNames().filter {
+      $0 != Fence.name && !$0.utf8.starts(with: Entities.queryPrefix.utf8)
+    }
   }
 
   /// Returns all names, including those of queries, for copies of everything.

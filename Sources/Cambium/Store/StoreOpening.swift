@@ -306,15 +306,17 @@ extension PersistentStore {
 
 extension StoreOpening {
   /// Opens the store in a directory by its own description.
+  ///
+  /// - Parameter passingFence: True to open a fenced store for writing, too.
   static func open(
-    untypedAt path: String, _ options: StoreOptions
+    untypedAt path: String, _ options: StoreOptions, passingFence: Bool = false
   ) throws(StoreError) -> Opened {
     if options.access == .reading {
       return try open(reading: try ReadingBackend(at: path, options), options)
     }
     var options = options
     options.access = .writingExisting
-    let backend = try EngineBackend(at: path, options)
+    let backend = try EngineBackend(at: path, options, passingFence: passingFence)
     do throws(StoreError) { return try open(untyped: backend, options) } catch {
       try? backend.close()
       throw error

@@ -9,6 +9,8 @@ struct EngineLifeTests {
 
   private enum Event: CaseIterable {
     case fail
+    case fence
+    case liftFence
     case beginClosing
     case endClosing
   }
@@ -17,12 +19,13 @@ struct EngineLifeTests {
   private struct Model {
     var stage = EngineLife.Stage.open
     var cause: StoreError?
+    var isFenced = false
 
     func answer(to activity: EngineLife.Activity) -> Answer {
       switch (activity, stage, cause != nil) {
       case (.reading, .closed, _): .closed
       case (.reading, _, _): .returned
-      case (.starting, .open, false): .returned
+      case (.starting, .open, false): isFenced ? .moved : .returned
       case (.starting, .open, true): .poisoned
       case (.starting, _, _): .closed
       case (.finishing, _, true): .poisoned
@@ -37,7 +40,7 @@ struct EngineLifeTests {
     func extend(_ life: EngineLife, _ model: Model, _ events: [Event]) {
       count += 1
       expect(life, model, events)
-      if events.count == 7 { return }
+      if events.count == 6 { return }
       for event in Event.allCases {
         if event == .endClosing, model.stage != .closing { continue }
         var (life, model) = (life, model)
@@ -57,6 +60,12 @@ struct EngineLifeTests {
       let cause = StoreError.full(path: "failure \(number)")
       life.fail(cause)
       if model.cause == nil, model.stage != .closed { model.cause = cause }
+    case .fence:
+      life.fence(.moved(path: "here", to: "there"))
+      model.isFenced = true
+    case .liftFence:
+      life.liftFence()
+      model.isFenced = false
     case .beginClosing:
       #expect(life.beginClosing() == (model.stage == .open))
       if model.stage == .open { model.stage = .closing }
@@ -89,6 +98,7 @@ enum LifeAnswer: Equatable {
   case full
   case io
   case notKept
+  case moved
   case threw(String)
 
   init(_ error: (any Error)?) {
@@ -99,6 +109,7 @@ enum LifeAnswer: Equatable {
     case .full: self = .full
     case .io: self = .io
     case .notKept: self = .notKept
+    case .moved: self = .moved
     default: self = error.map { .threw("\($0)") } ?? .returned
     }
   }

@@ -4,12 +4,14 @@
 ///
 ///     sound ──fail──▶ failed, for good: closing does not forget why
 ///
-/// The two are independent. What they permit:
+///     free ──fence──▶ fenced ──liftFence──▶ free
 ///
-///                 open      closing   closed       failed and open   closing    closed
-///     reading     yes       yes       .closed      yes               yes        .closed
-///     starting    yes       .closed   .closed      .poisoned         .closed    .closed
-///     finishing   yes       yes       .closed      .poisoned         .poisoned  .poisoned
+/// The three are independent. What they permit:
+///
+///                 open      fenced    closing   closed       failed and open   closing    closed
+///     reading     yes       yes       yes       .closed      yes               yes        .closed
+///     starting    yes       .moved    .closed   .closed      .poisoned         .closed    .closed
+///     finishing   yes       yes       yes       .closed      .poisoned         .poisoned  .poisoned
 ///
 /// It has no lock and no thread: the engine changes it with its lock, tests drive it through every sequence of
 /// transitions. Code that waited, or gave up the lock, asks again.
@@ -34,6 +36,8 @@ struct EngineLife {
   private(set) var stage = Stage.open
   /// The first failure of the log, or of the pages twice in a row. Published states stay readable.
   private(set) var failure: StoreError?
+  /// The error of every transaction that would begin, if the records were moved elsewhere.
+  private(set) var fence: StoreError?
 }
 
 // MARK: - Transitions
@@ -43,6 +47,13 @@ extension EngineLife {
   mutating func fail(_ cause: StoreError) {
     if failure == nil, stage != .closed { failure = cause }
   }
+
+  /// Lets no transaction begin any more.
+  mutating func fence(_ refusal: StoreError) {
+    if fence == nil { fence = refusal }
+  }
+
+  mutating func liftFence() { fence = nil }
 
   /// Lets nothing more begin.
   ///
@@ -66,7 +77,7 @@ extension EngineLife {
   func permits(_ activity: Activity) -> Bool {
     switch activity {
     case .reading: stage != .closed
-    case .starting: stage == .open && failure == nil
+    case .starting: stage == .open && failure == nil && fence == nil
     case .finishing: stage != .closed && failure == nil
     }
   }
@@ -77,6 +88,7 @@ extension EngineLife {
     if let failure, activity == .finishing || stage == .open {
       return .poisoned(path: path, reason: "\(failure)")
     }
+    if let fence, stage == .open { return fence }
     return .closed(path: path)
   }
 }
