@@ -42,10 +42,14 @@ let package = Package(
     .systemLibrary(
       name: "CPostgres", pkgConfig: "libpq",
       providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
-    // The plan, the move and the comparison.
+    // For SHA-256, which the server computes as well. libpq needs it in any case.
+    .systemLibrary(
+      name: "COpenSSL", pkgConfig: "libcrypto",
+      providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    // The plan, the move and the comparison, and what follows a move.
     .target(
       name: "CambiumPostgres",
-      dependencies: ["CPostgres", .product(name: "Cambium", package: "cambium")],
+      dependencies: ["CPostgres", "COpenSSL", .product(name: "Cambium", package: "cambium")],
       packageAccess: false, swiftSettings: settings),
     // The arguments and the output.
     .executableTarget(

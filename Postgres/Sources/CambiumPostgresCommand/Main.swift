@@ -7,9 +7,13 @@ struct PostgresCommand: ParsableCommand {
     commandName: "cambium-postgres",
     abstract: "Takes a store to PostgreSQL.",
     discussion: """
-      The store is only read.
+      "plan" shows the tables, "move" makes them and copies the records, "follow" applies the commits that come, "verify" \
+      compares, and "finish" ends writing to the store; "back-out" takes each back. Until "finish" the store is only read.
 
       Example: cambium postgres plan orders.cambium --scan
       """,
-    subcommands: [PlanCommand.self, MoveCommand.self, VerifyCommand.self])
+    subcommands: [
+      PlanCommand.self, MoveCommand.self, FollowCommand.self, VerifyCommand.self,
+      FinishCommand.self, BackOutCommand.self,
+    ])
 }

@@ -42,21 +42,38 @@ struct StoreArguments: ParsableArguments {
   func inspect() throws -> StoreInspection { try source.inspect() }
 }
 
+/// A store that was moved, and the database that it was moved into.
+struct MovedStoreArguments: ParsableArguments {
+  @Argument(help: "The store's directory.", completion: .directory)
+  var store: String
+
+  @Option(help: "The database, as a URL or a connection string of libpq.")
+  var to: String
+
+  @Flag(
+    help: "Accept a directory on a network file system, where locks and flushes may be unreliable.")
+  var allowNetwork = false
+
+  var source: StoreSource { StoreSource(path: store, allowsNetwork: allowNetwork) }
+}
+
 /// A store that is read, also while a program writes it.
 struct StoreSource {
   let path: String
   let allowsNetwork: Bool
 
-  private var options: StoreOptions {
+  var options: StoreOptions {
     var options = StoreOptions()
     options.access = .reading
     options.allowsNetworkFileSystems = allowsNetwork
     return options
   }
 
-  func snapshot() throws -> StoreSnapshot {
+  func snapshot() throws -> StoreSnapshot { try open().snapshot() }
+
+  func open() throws -> PersistentStore {
     do {
-      return try PersistentStore(untypedAt: path, options: options).snapshot()
+      return try PersistentStore(untypedAt: path, options: options)
     } catch StoreError.unknownRecord {
       throw ValidationError("\(path) has no records: no program has put a model into it yet.")
     }

@@ -146,7 +146,7 @@ struct MoveTests {
     try Workshop.fill(moved.store, count: 500)
     try moved.store.flush()
     let move =
-      "\(Self.program) move \(moved.path) --to '\(moved.address)' --quiet > /dev/null 2>&1"
+      "\(program) move \(moved.path) --to '\(moved.address)' --quiet > /dev/null 2>&1"
     for number in 0..<12 {
       _ = unsafe system("timeout -s KILL \(0.02 + Double(number) * 0.05) \(move)")
     }
@@ -154,18 +154,11 @@ struct MoveTests {
     let found = try moved.verification()
     #expect(found.isSame, "\(found.differences)")
     #expect(
-      unsafe system("\(Self.program) verify \(moved.path) --to '\(moved.address)' > /dev/null") == 0
+      unsafe system("\(program) verify \(moved.path) --to '\(moved.address)' > /dev/null") == 0
     )
     try Connection(moved.address).run("DELETE FROM tool WHERE price > 60")
     let status = unsafe system(
-      "\(Self.program) verify \(moved.path) --to '\(moved.address)' --json > /dev/null")
+      "\(program) verify \(moved.path) --to '\(moved.address)' --json > /dev/null")
     #expect(status >> 8 & 0xff == 10)
   }
-
-  /// The program beside the bundle of the tests.
-  private static let program: String = {
-    let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
-    let directory = bundle.lastIndex(of: "/").map { String(bundle[...$0]) } ?? ""
-    return directory + "cambium-postgres"
-  }()
 }

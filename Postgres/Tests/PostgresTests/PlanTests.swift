@@ -74,21 +74,6 @@ import Testing
     #expect(try plan.json(scan).contains("\"loss\" : \"nul\""))
   }
 
-  @Test func `SHA-256 is that of the standard`() {
-    func text(_ bytes: [UInt8]) -> String {
-      bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-    #expect(
-      text(SHA256.hash([]))
-        == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
-    #expect(
-      text(SHA256.hash("abc".utf8))
-        == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
-    #expect(
-      text(SHA256.hash("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8))
-        == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
-  }
-
   @Test func `a date that comes back as it was is not said to be rounded`() {
     func of(_ seconds: Double) -> Microseconds {
       Microseconds(Date(timeIntervalSinceReferenceDate: seconds))

@@ -36,7 +36,7 @@ extension PersistentStore {
   /// try PersistentStore.fence(at: "orders.cambium", movedTo: "postgres://db/orders")
   /// ```
   ///
-  /// A history that the store keeps goes on: the mark is a commit in it, without changes.
+  /// A history that the store keeps is continued: the mark is a commit in it, without changes.
   ///
   /// - Throws: As `fence(movedTo:)`; `StoreError.locked` if it is open for writing, `.unknownRecord` if it has no model yet,
   ///   `.missing`, `.newerFormat`, `.networkFileSystem`.
@@ -131,7 +131,7 @@ enum Fence {
     _ = try trees.remove(key.rawSpan, in: try names.slot(of: Entities.metadataName))
   }
 
-  /// Opens a store for writing, fenced or not, by its own description. A history that it keeps goes on.
+  /// Opens a store for writing, fenced or not, by its own description. A history that it keeps is continued.
   static func open(
     _ path: String, _ options: StoreOptions
   ) throws(StoreError) -> PersistentStore {

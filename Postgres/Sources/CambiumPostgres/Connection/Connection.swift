@@ -33,6 +33,15 @@ import CPostgres
     return string
   }
 
+  /// The database, without a password: for messages, and as the place to which records were moved.
+  package var place: String {
+    let host = unsafe Self.text(PQhost(handle))
+    let port = unsafe Self.text(PQport(handle))
+    let name = unsafe Self.text(PQdb(handle))
+    return host.hasPrefix("/")
+      ? "postgres:///\(name)?host=\(host)&port=\(port)" : "postgres://\(host):\(port)/\(name)"
+  }
+
   private var failure: PostgresError {
     unsafe PostgresError(
       message: Self.text(PQerrorMessage(handle)),
@@ -131,9 +140,17 @@ package struct PostgresError: Error, CustomStringConvertible {
 
   package var description: String { "PostgreSQL: \(message)" }
 
-  /// True if the same may succeed later: the connection is lost, or the server starts, stops or has too many connections.
+  /// The error for changes of another connection that were not expected. The state of the server is read again.
+  static func overtaken(_ message: String) -> PostgresError {
+    PostgresError(message: message, state: "08000", isOfConnection: true)
+  }
+
+  /// True if the same may succeed later: the connection is lost, the server starts, stops, or has too little of something, such
+  /// as space on its disk; or other transactions were in the way.
   package var isTransient: Bool {
     isOfConnection
-      || state.map { $0.hasPrefix("08") || $0.hasPrefix("57P") || $0 == "53300" } ?? false
+      || state.map { code in
+        ["08", "40", "53", "57P"].contains { code.hasPrefix($0) } || code == "55P03"
+      } ?? false
   }
 }

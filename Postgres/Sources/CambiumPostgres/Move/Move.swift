@@ -1,13 +1,4 @@
 package import Cambium
-import FoundationEssentials
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Copies one state of a store into a database: table by table in the order of keys, in batches that are committed with
 /// their number of rows. So it resumes where it stopped, whatever stopped it.
@@ -45,18 +36,13 @@ package struct Move {
   ///   store.
   @discardableResult
   package func run() throws -> Int {
-    let clock = ContinuousClock()
-    var lastProgress = clock.now
     var committed = -1
-    while true {
-      do {
-        let run = MoveRun(self, try Connection(address))
-        return try run.finish { count in
-          if count != committed { (committed, lastProgress) = (count, clock.now) }
+    return try MoveSession(address: address, patience: patience).run { connection, progressed in
+      try MoveRun(self, connection).finish { count in
+        if count != committed {
+          committed = count
+          progressed()
         }
-      } catch let error as PostgresError where error.isTransient {
-        guard clock.now - lastProgress < patience else { throw error }
-        usleep(200_000)
       }
     }
   }
@@ -74,7 +60,6 @@ private final class MoveRun {
   private let connection: Connection
   private var plan: PostgresPlan { move.plan }
   private let state = PostgresPlan.stateSchema
-  private var restarts: Bool { move.restarts }
 
   init(_ move: Move, _ connection: Connection) {
     self.move = move
@@ -83,8 +68,6 @@ private final class MoveRun {
 
   /// - Parameter body: Called with the number of committed records, whenever it grows.
   func finish(_ body: (Int) -> Void) throws -> Int {
-    try connection.checkServer()
-    try lock()
     let found = try prepare()
     var count = 0
     for table in plan.tables {
@@ -104,60 +87,43 @@ private final class MoveRun {
       count += done
       body(count)
     }
-    if !found.isDone { try end() }
+    if found.stage == .copying { try end() }
     return count
-  }
-
-  /// Keeps other moves out of the database.
-  private func lock() throws(PostgresError) {
-    let rows = try connection.run(
-      "SELECT pg_try_advisory_lock(hashtext('cambium'), hashtext('move'))")
-    guard rows.first?.first == "t" else {
-      // That of a connection which the server does not know to be lost goes by itself.
-      throw PostgresError(
-        message: "Another move into the database is running.", state: "57P00", isOfConnection: false
-      )
-    }
   }
 
   /// Makes the tables if there are none, and returns the state of the move.
   private func prepare() throws -> MoveState {
+    var hadMadeSchema = false
     if let found = try MoveState(from: connection) {
       guard found.identity == move.identity else {
         throw MoveError.otherStore(found: found.identity)
       }
+      // The tables are in use.
+      if found.stage == .finished { throw MoveError.finished }
       let isSamePlan =
         found.options == plan.options && found.fingerprint == "\(plan.schema.fingerprint)"
-      if isSamePlan, found.sequence == move.snapshot.sequence { return found }
-      guard restarts else {
-        throw isSamePlan
+      let isResumable = found.stage == .copying || found.stage == .moved
+      if isSamePlan, isResumable, found.sequence == move.snapshot.sequence { return found }
+      guard move.restarts else {
+        if !isSamePlan { throw MoveError.otherPlan }
+        throw found.stage == .copying
           ? MoveError.changed(moved: found.sequence, now: move.snapshot.sequence)
-          : MoveError.otherPlan
+          : MoveError.isMoved(found.stage, sequence: found.sequence)
       }
-      try drop(found)
+      hadMadeSchema = found.hasMadeSchema
+      try connection.transact(
+        BackOut.dropStatements(try MoveState.tables(connection), found, cascading: true))
     }
+    let name = SQL.literal(plan.options.schema)
+    let isMade = try connection.run("SELECT 1 FROM pg_namespace WHERE nspname = \(name)").isEmpty
     let statements =
       plan.stateStatements + plan.tableStatements
       + (try MoveState.statements(
-        plan, move.schemas, identity: move.identity, sequence: move.snapshot.sequence))
-    try transact(statements)
+        plan, move.schemas, identity: move.identity, at: move.snapshot.historyCursor,
+        makingSchema: isMade || hadMadeSchema))
+    try connection.transact(statements)
     guard let state = try MoveState(from: connection) else { throw MoveError.noMove }
     return state
-  }
-
-  /// Drops the tables that an earlier move made.
-  private func drop(_ found: MoveState) throws {
-    let tables = try connection.run("SELECT DISTINCT table_name FROM \(state).map")
-    let names = tables.compactMap { $0[0] }.map {
-      "DROP TABLE IF EXISTS \(SQL.name(found.options.schema)).\(SQL.name($0)) CASCADE"
-    }
-    try transact(names + ["DROP SCHEMA \(state) CASCADE"])
-  }
-
-  private func transact(_ statements: [String]) throws(PostgresError) {
-    try connection.run("BEGIN")
-    for statement in statements { try connection.run(statement) }
-    try connection.run("COMMIT")
   }
 
   private func addKeys(to table: TablePlan) throws(PostgresError) {
@@ -175,32 +141,13 @@ private final class MoveRun {
   private func end() throws(PostgresError) {
     try connection.run("BEGIN")
     let changed = try connection.change(
-      "UPDATE \(state).store SET is_done = true WHERE NOT is_done")
+      "UPDATE \(state).store SET stage = 'moved', changed_at = now() WHERE stage = 'copying'")
     if changed == 1 {
-      for statement in plan.foreignKeyStatements { try connection.run(statement) }
-      for table in plan.tables {
-        for column in table.columns where column.identity != nil {
-          let name = plan.qualified(table.name)
-          try connection.run(
-            "SELECT setval(pg_get_serial_sequence(\(SQL.literal(name)), \(SQL.literal(column.name))),"
-              + " max(\(SQL.name(column.name)))) FROM \(name)"
-              + " HAVING max(\(SQL.name(column.name))) > 0")
-        }
+      for statement in plan.foreignKeyStatements + plan.sequenceStatements {
+        try connection.run(statement)
       }
     }
     try connection.run("COMMIT")
     for table in plan.tables { try connection.run("ANALYZE \(plan.qualified(table.name))") }
-  }
-}
-
-extension Connection {
-  /// Throws unless the server can hold the tables of a plan.
-  func checkServer() throws {
-    let version = try run("SHOW server_version_num").first?.first.flatMap { $0 } ?? ""
-    guard let number = Int(version), number >= 120_000 else { throw MoveError.oldServer(version) }
-    let encoding = try run("SHOW server_encoding").first?.first.flatMap { $0 } ?? ""
-    guard encoding == "UTF8" else { throw MoveError.encoding(encoding) }
-    try run(
-      "SET standard_conforming_strings = on; SET client_encoding = 'UTF8'; SET DateStyle = ISO")
   }
 }

@@ -4,10 +4,15 @@ import FoundationEssentials
 /// The state of a move, as the database has it.
 struct MoveState {
   let identity: String
+  /// The commit of the store that the database shows, or of which it is a copy that is not complete yet.
   let sequence: UInt64
+  /// The place in the store's history after that commit.
+  let cursor: HistoryCursor
   let fingerprint: String
   let options: PlanOptions
-  let isDone: Bool
+  let stage: MoveStage
+  /// True if the move made the schema of the tables.
+  let hasMadeSchema: Bool
   /// The progress of each record, by its stored name.
   private(set) var records: [String: Progress] = [:]
 
@@ -25,25 +30,53 @@ struct MoveState {
     let tables = try connection.run("SELECT to_regclass('\(Self.schema).store')")
     guard tables.first?.first.flatMap({ $0 }) != nil else { return nil }
     let rows = try connection.run(
-      "SELECT identity, sequence, fingerprint, options, is_done FROM \(Self.schema).store")
+      "SELECT identity, sequence, cursor, fingerprint, options, stage, made_schema FROM \(Self.schema).store"
+    )
     guard let row = rows.first, let identity = row[0],
-      let sequence = row[1].flatMap({ UInt64($0) }),
-      let fingerprint = row[2], let options = row[3]
+      let sequence = row[1].flatMap({ UInt64($0) }), let cursor = row[2],
+      let fingerprint = row[3], let options = row[4],
+      let stage = row[5].flatMap({ MoveStage(rawValue: $0) })
     else { return nil }
     self.identity = identity
     self.sequence = sequence
+    self.cursor = try JSONDecoder().decode(HistoryCursor.self, from: Data(cursor.utf8))
     self.fingerprint = fingerprint
     self.options = try JSONDecoder().decode(PlanOptions.self, from: Data(options.utf8))
-    isDone = row[4] == "t"
+    self.stage = stage
+    hasMadeSchema = row[6] == "t"
     for row in try connection.run("SELECT record, row_count, has_keys FROM \(Self.schema).moved") {
       guard let record = row[0], let count = row[1].flatMap({ Int($0) }) else { continue }
       records[record] = Progress(rowCount: count, hasKeys: row[2] == "t")
     }
   }
 
+  /// The state of a move of a store.
+  ///
+  /// - Throws: `MoveError.noMove`, `.otherStore`, `.otherPlan` if the store was migrated since.
+  init(from connection: Connection, of identity: String, _ schema: Schema) throws {
+    guard let found = try MoveState(from: connection) else { throw MoveError.noMove }
+    guard found.identity == identity else { throw MoveError.otherStore(found: found.identity) }
+    guard found.fingerprint == "\(schema.fingerprint)" else { throw MoveError.otherPlan }
+    self = found
+  }
+
+  static func text(of cursor: HistoryCursor) throws -> String {
+    String(decoding: try JSONEncoder().encode(cursor), as: UTF8.self)
+  }
+
+  /// The tables that the move made, apart from those of the schema `cambium`.
+  static func tables(_ connection: Connection) throws(PostgresError) -> [String] {
+    try connection.run("SELECT DISTINCT table_name FROM \(schema).map ORDER BY 1")
+      .compactMap { $0[0] }
+  }
+
+  /// The tables of the schema `cambium`.
+  static let ownTables = ["store", "moved", "schema", "map", "blob"]
+
   /// The statements that make and fill the tables with the state.
   static func statements(
-    _ plan: PostgresPlan, _ schemas: [Schema], identity: String, sequence: UInt64
+    _ plan: PostgresPlan, _ schemas: [Schema], identity: String, at cursor: HistoryCursor,
+    makingSchema: Bool
   ) throws -> [String] {
     let options = String(decoding: try JSONEncoder().encode(plan.options), as: UTF8.self)
     var statements = [
@@ -51,9 +84,12 @@ struct MoveState {
       CREATE TABLE \(schema).store (
         identity text PRIMARY KEY,
         sequence numeric(20,0) NOT NULL,
+        cursor text NOT NULL,
         fingerprint text NOT NULL,
         options text NOT NULL,
-        is_done boolean NOT NULL DEFAULT false
+        stage text NOT NULL,
+        made_schema boolean NOT NULL,
+        changed_at timestamp with time zone NOT NULL DEFAULT now()
       )
       """,
       """
@@ -63,8 +99,9 @@ struct MoveState {
         has_keys boolean NOT NULL DEFAULT false
       )
       """,
-      "INSERT INTO \(schema).store VALUES (\(SQL.literal(identity)), \(sequence),"
-        + " \(SQL.literal("\(plan.schema.fingerprint)")), \(SQL.literal(options)))",
+      "INSERT INTO \(schema).store VALUES (\(SQL.literal(identity)), \(cursor.sequence),"
+        + " \(SQL.literal(try text(of: cursor))), \(SQL.literal("\(plan.schema.fingerprint)")),"
+        + " \(SQL.literal(options)), '\(MoveStage.copying.rawValue)', \(makingSchema))",
     ]
     for schema in schemas {
       let label = schema.label.map { SQL.literal($0) } ?? "NULL"

@@ -116,6 +116,29 @@ extension PostgresPlan {
     }
   }
 
+  /// The same foreign keys, each with its table, by name.
+  var foreignKeyNames: [(table: String, name: String)] {
+    tables.flatMap { table in
+      table.foreignKeys.map { (qualified(table.name), SQL.name($0.name)) }
+        + table.lists.flatMap { list in
+          [list.ownerKeyName, list.foreignKey.name].map { (qualified(list.name), SQL.name($0)) }
+        }
+    }
+  }
+
+  /// Sets the sequences to the highest number of their columns.
+  var sequenceStatements: [String] {
+    tables.flatMap { table in
+      table.columns.filter { $0.identity != nil }.map { column in
+        let name = qualified(table.name)
+        return
+          "SELECT setval(pg_get_serial_sequence(\(SQL.literal(name)), \(SQL.literal(column.name))),"
+          + " max(\(SQL.name(column.name)))) FROM \(name)"
+          + " HAVING max(\(SQL.name(column.name))) > 0"
+      }
+    }
+  }
+
   private func statement(of key: ForeignKeyPlan, in table: String) -> String {
     "ALTER TABLE \(qualified(table)) ADD CONSTRAINT \(SQL.name(key.name))"
       + " FOREIGN KEY (\(SQL.name(key.column)))"

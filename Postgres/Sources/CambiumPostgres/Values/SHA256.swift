@@ -1,94 +1,11 @@
-/// SHA-256, as FIPS 180-4 defines it and PostgreSQL's `sha256` computes it.
-package struct SHA256 {
-  private var state: [UInt32] = [
-    0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
-    0x5be0_cd19,
-  ]
-  private var pending: [UInt8] = []
-  private var length: UInt64 = 0
-  private var schedule = [UInt32](repeating: 0, count: 64)
+import COpenSSL
 
-  package init() {}
-
-  package static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-    var hash = SHA256()
-    hash.update(Array(bytes))
-    return hash.finish()
+/// SHA-256, as OpenSSL and the server's `sha256` compute it.
+package enum SHA256 {
+  package static func hash(_ bytes: [UInt8]) -> [UInt8] {
+    var hash = [UInt8](repeating: 0, count: 32)
+    let isDone = unsafe EVP_Digest(bytes, bytes.count, &hash, nil, EVP_sha256(), nil)
+    precondition(isDone == 1, "OpenSSL has no SHA-256")
+    return hash
   }
-
-  package mutating func update(_ bytes: [UInt8]) {
-    length += UInt64(bytes.count)
-    var start = 0
-    if !pending.isEmpty {
-      start = min(64 - pending.count, bytes.count)
-      pending += bytes[..<start]
-      guard pending.count == 64 else { return }
-      let block = pending
-      pending.removeAll(keepingCapacity: true)
-      compress(block, at: 0)
-    }
-    while bytes.count - start >= 64 {
-      compress(bytes, at: start)
-      start += 64
-    }
-    pending += bytes[start...]
-  }
-
-  package mutating func finish() -> [UInt8] {
-    let bits = length * 8
-    var padding: [UInt8] = [0x80]
-    padding += [UInt8](repeating: 0, count: (119 - Int(length % 64)) % 64)
-    for shift in stride(from: UInt64(56), through: 0, by: -8) {
-      padding.append(UInt8(truncatingIfNeeded: bits >> shift))
-    }
-    update(padding)
-    return state.flatMap { word in
-      stride(from: UInt32(24), through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
-    }
-  }
-
-  private mutating func compress(_ bytes: [UInt8], at start: Int) {
-    for place in 0..<16 {
-      let byte = start + 4 * place
-      schedule[place] =
-        UInt32(bytes[byte]) << 24 | UInt32(bytes[byte + 1]) << 16 | UInt32(bytes[byte + 2]) << 8
-        | UInt32(bytes[byte + 3])
-    }
-    for place in 16..<64 {
-      let (early, late) = (schedule[place - 15], schedule[place - 2])
-      let one = early.rotated(7) ^ early.rotated(18) ^ early >> 3
-      let two = late.rotated(17) ^ late.rotated(19) ^ late >> 10
-      schedule[place] = schedule[place - 16] &+ one &+ schedule[place - 7] &+ two
-    }
-    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-    for place in 0..<64 {
-      let sum = e.rotated(6) ^ e.rotated(11) ^ e.rotated(25)
-      let choice = (e & f) ^ (~e & g)
-      let one = h &+ sum &+ choice &+ Self.constants[place] &+ schedule[place]
-      let other = a.rotated(2) ^ a.rotated(13) ^ a.rotated(22)
-      let two = other &+ ((a & b) ^ (a & c) ^ (b & c))
-      (h, g, f, e) = (g, f, e, d &+ one)
-      (d, c, b, a) = (c, b, a, one &+ two)
-    }
-    for (place, word) in [a, b, c, d, e, f, g, h].enumerated() { state[place] &+= word }
-  }
-
-  private static let constants: [UInt32] = [
-    0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4,
-    0xab1c_5ed5, 0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe,
-    0x9bdc_06a7, 0xc19b_f174, 0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f,
-    0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da, 0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7,
-    0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967, 0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc,
-    0x5338_0d13, 0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85, 0xa2bf_e8a1, 0xa81a_664b,
-    0xc24b_8b70, 0xc76c_51a3, 0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070, 0x19a4_c116,
-    0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5, 0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3,
-    0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7,
-    0xc671_78f2,
-  ]
-}
-
-extension UInt32 {
-  @inline(__always)
-  fileprivate func rotated(_ count: UInt32) -> UInt32 { self >> count | self << (32 - count) }
 }

@@ -2,7 +2,7 @@ package import Cambium
 import FoundationEssentials
 
 /// The records in which a database differs from a store.
-package struct Verification: Sendable, Encodable {
+package struct Verification: Sendable, Hashable, Encodable {
   /// The commit of the store that was compared.
   package let sequence: UInt64
   /// The commit that was moved.
@@ -13,6 +13,8 @@ package struct Verification: Sendable, Encodable {
   /// The records that differ, at most as many as were asked for.
   package private(set) var differences: [Difference] = []
   package private(set) var differenceCount = 0
+  /// The number of records that commits have changed which the database does not have yet. They are not compared.
+  package private(set) var pendingCount = 0
 
   /// Records from one key to another, in the order of keys.
   package struct Range: Sendable, Hashable, Encodable {
@@ -43,30 +45,44 @@ package struct Verification: Sendable, Encodable {
   /// Compares a state of a store with the tables that it was moved into, at one moment of the database. Ranges of records
   /// are hashed on either side, and only those that differ are compared record by record.
   ///
+  /// Records that commits have changed since the one that the database has are left out, if the store keeps a history: so a
+  /// store can be compared while it is written and followed.
+  ///
   /// - Parameters:
+  ///   - snapshot: The state, taken after that of the database.
   ///   - limit: The largest number of differences to list.
   ///   - rangeSize: The number of records of a range.
   /// - Throws: `MoveError`, `PostgresError`; errors of reading the store.
   package init(
-    of snapshot: StoreSnapshot, identity: String, in address: String, listing limit: Int = 20,
-    rangeSize: Int = 1_000
+    of snapshot: @autoclosure () throws -> StoreSnapshot, identity: String, in address: String,
+    listing limit: Int = 20, rangeSize: Int = 1_000
   ) throws {
     let connection = try Connection(address)
     try connection.checkServer()
     try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     guard let state = try MoveState(from: connection) else { throw MoveError.noMove }
     guard state.identity == identity else { throw MoveError.otherStore(found: state.identity) }
-    guard state.isDone else { throw MoveError.unfinished }
+    guard state.stage != .copying else { throw MoveError.unfinished }
+    let snapshot = try snapshot()
     guard state.fingerprint == "\(snapshot.schema.fingerprint)" else { throw MoveError.otherPlan }
     sequence = snapshot.sequence
     movedSequence = state.sequence
     let plan = PostgresPlan(snapshot.schema, options: state.options)
+    var changed = ChangedKeys()
+    do { changed = try ChangedKeys(since: state.cursor, in: snapshot) } catch is MoveError {
+      // Without a history every difference is one.
+    }
     for table in plan.tables {
+      let pending = Set(
+        (changed.keys[table.record.name] ?? []).map {
+          table.keyBytes($0, dates: plan.options.dates)
+        })
+      pendingCount += pending.count
       var side = StoreRange(table, dates: plan.options.dates)
       let hashes = ServerHashes(table, of: plan, connection)
       func end(isLast: Bool) throws {
         recordCount += side.records.count
-        try compare(side, hashes, isLast: isLast, limit)
+        try compare(side, hashes, isLast: isLast, without: pending, limit)
         side.begin()
       }
       try snapshot.forEach(record: table.record.name, stringsAsBlobs: true) { record in
@@ -79,7 +95,8 @@ package struct Verification: Sendable, Encodable {
   }
 
   private mutating func compare(
-    _ side: StoreRange, _ hashes: ServerHashes, isLast: Bool, _ limit: Int
+    _ side: StoreRange, _ hashes: ServerHashes, isLast: Bool, without pending: Set<[UInt8]>,
+    _ limit: Int
   ) throws {
     let condition = hashes.condition(after: side.before, through: isLast ? nil : side.last)
     if try hashes.hash(where: condition) == side.hash { return }
@@ -93,14 +110,18 @@ package struct Verification: Sendable, Encodable {
     }
     for record in side.records {
       seen.insert(record.key)
+      if pending.contains(record.key) { continue }
       if let hash = found[record.key]?.hash {
         if hash != record.hash { add(record.text, .different) }
       } else {
         add(record.text, .missing)
       }
     }
-    let others = found.filter { !seen.contains($0.key) }.map(\.value.text).sorted()
+    let others = found.filter { !seen.contains($0.key) && !pending.contains($0.key) }.map(
+      \.value.text
+    ).sorted()
     for text in others { add(text, .extra) }
+    if count == 0 { return }
     differenceCount += count
     ranges.append(
       Range(
@@ -135,17 +156,18 @@ private struct StoreRange {
   var hash: [UInt8] { SHA256.hash(records.flatMap(\.hash)) }
 
   mutating func add(_ record: DynamicRecord) throws {
-    var contents: [SHA256] = []
+    // The hashes of the parts of each long value.
+    var contents: [[UInt8]] = []
     try encoder.encode(record) { _, number, bytes in
-      if number == 0 { contents.append(SHA256()) }
-      contents[contents.count - 1].update(SHA256.hash(bytes))
+      if number == 0 { contents.append([]) }
+      contents[contents.count - 1] += SHA256.hash(Array(bytes))
     }
     for (field, loss) in encoder.losses where loss.isFatal {
       throw MoveError.impossible(
         record: table.record.name, key: table.keyText(of: record), field: field, loss: loss)
     }
     var bytes = encoder.fields.bytes
-    for place in contents.indices { bytes += contents[place].finish() }
+    for hashes in contents { bytes += SHA256.hash(hashes) }
     for list in table.lists {
       var value = list.path.value(in: record)
       if value == .null { value = .array([]) }
