@@ -23,7 +23,7 @@ struct FinishTests {
     try Workshop.fill(followed.store, count: 50)
     try followed.move()
     let keys = try foreignKeys(followed, areValid: true)
-    #expect(keys == 4)
+    #expect(keys == 3)
     try followed.store.delete(Workshop.Maker.self, key: 1)
     try followed.follow().catchUp()
     #expect(try foreignKeys(followed, areValid: true) == 0)

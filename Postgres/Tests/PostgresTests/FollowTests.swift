@@ -31,7 +31,8 @@ struct FollowTests {
         case 2:
           let id = number % 7 + 1
           if try transaction.fetch(Workshop.Maker.self, key: id) == nil {
-            try transaction.save(Workshop.Maker(id: id, name: "Maker \(number) \(id) new"))
+            try transaction.save(
+              Workshop.Maker(id: id, name: "\(UInt64.random(in: 0 ... .max, using: &random))"))
           }
         case 3: try transaction.delete(Workshop.Tag.self, key: "tag\(number % 5)")
         case 4: try transaction.save(Workshop.Tag(id: "tag\(number % 5)"))
