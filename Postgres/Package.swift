@@ -22,7 +22,10 @@ if Context.environment["CAMBIUM_WARNINGS"] == "errors" {
 
 let package = Package(
   name: "cambium-postgres",
-  products: [.executable(name: "cambium-postgres", targets: ["CambiumPostgresCommand"])],
+  products: [
+    .executable(name: "cambium-postgres", targets: ["CambiumPostgresCommand"]),
+    .library(name: "CambiumPostgres", targets: ["CambiumPostgres"]),
+  ],
   traits: [
     .trait(
       name: "Service",
@@ -46,7 +49,7 @@ let package = Package(
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "libcrypto",
       providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
-    // The plan, the move and the comparison, and what follows a move.
+    // The plan, the move and the comparison, what follows a move, and a store on a server.
     .target(
       name: "CambiumPostgres",
       dependencies: ["CPostgres", "COpenSSL", .product(name: "Cambium", package: "cambium")],

@@ -528,13 +528,14 @@ struct FieldQuery: Hashable, Sendable {
 /// A value by which records are sorted: a field, by its stored name, or an expression of fields. Null is first, strings are
 /// sorted by their UTF-8 bytes, NaN is last.
 public struct FieldOrder: Hashable, Sendable {
-  let value: FieldExpression
+  /// The field or expression.
+  public let value: FieldExpression
   /// True if the whole order is reversed.
-  let isDescending: Bool
+  public let isDescending: Bool
   /// True if strings are sorted by Unicode's simple lowercase mapping of them.
-  let isCaseInsensitive: Bool
+  public let isCaseInsensitive: Bool
   /// The collation by which strings are sorted.
-  let collation: Collation?
+  public let collation: Collation?
 
   public init(
     field: String, isDescending: Bool = false, isCaseInsensitive: Bool = false,

@@ -25,6 +25,9 @@ import CPostgres
 
   deinit { unsafe PQfinish(handle) }
 
+  /// True if the server cannot be reached by it any more.
+  package var isLost: Bool { unsafe PQstatus(handle) != CONNECTION_OK }
+
   /// A message, without the ends of lines that it may end with.
   private static func text(_ text: UnsafePointer<CChar>?) -> String {
     guard let text = unsafe text else { return "" }
@@ -77,9 +80,51 @@ import CPostgres
     guard !expected.contains(where: { $0 == status }) else { return }
     let state = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "C")))
     let message = unsafe Self.text(PQresultErrorMessage(result))
+    let constraint = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "n")))
+    let detail = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "D")))
     throw PostgresError(
       message: message, state: unsafe state.map { unsafe String(cString: $0) },
+      constraint: unsafe constraint.map { unsafe String(cString: $0) },
+      detail: unsafe detail.map { unsafe String(cString: $0) },
       isOfConnection: unsafe PQstatus(handle) != CONNECTION_OK)
+  }
+
+  /// Runs one statement with parameters, and returns its result.
+  @discardableResult
+  package func run(
+    _ sql: String, _ parameters: [SQLParameter]
+  ) throws(PostgresError) -> SQLResult {
+    // A pointer to an empty value must not be nil, which is null.
+    var bytes: [UInt8] = [0]
+    var starts: [Int?] = []
+    for parameter in parameters {
+      starts.append(parameter.bytes.map { _ in bytes.count })
+      bytes += parameter.bytes ?? []
+    }
+    let types = parameters.map { Oid(bitPattern: $0.type) }
+    let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
+    let formats = [Int32](repeating: 1, count: parameters.count)
+    let found = unsafe bytes.withUnsafeBytes { buffer in
+      let values = unsafe starts.map { start in
+        unsafe start.flatMap { start in
+          unsafe buffer.baseAddress?.advanced(by: start).assumingMemoryBound(to: CChar.self)
+        }
+      }
+      return unsafe PQexecParams(
+        handle, sql, Int32(parameters.count), types, values, lengths, formats, 1)
+    }
+    guard let result = unsafe found else { throw failure }
+    defer { unsafe PQclear(result) }
+    try unsafe check(result, or: [PGRES_COMMAND_OK, PGRES_TUPLES_OK])
+    let rows = unsafe (0..<PQntuples(result)).map { row in
+      unsafe (0..<PQnfields(result)).map { column -> [UInt8]? in
+        guard unsafe PQgetisnull(result, row, column) == 0 else { return nil }
+        let count = unsafe Int(PQgetlength(result, row, column))
+        return unsafe Array(
+          UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: count))
+      }
+    }
+    return SQLResult(rows: rows, count: unsafe Int(Self.text(PQcmdTuples(result))) ?? 0)
   }
 
   /// Copies rows in the binary form into a table.
@@ -129,12 +174,21 @@ package struct PostgresError: Error, CustomStringConvertible {
   package let message: String
   /// The code of the error, five characters; nil if there is none.
   package let state: String?
+  /// The name of the constraint that was broken; nil if it is about none.
+  package let constraint: String?
+  /// The server's detail, such as the key of the row; nil if there is none.
+  package let detail: String?
   /// True if the connection is lost, or could not be made.
   package let isOfConnection: Bool
 
-  init(message: String, state: String? = nil, isOfConnection: Bool) {
+  init(
+    message: String, state: String? = nil, constraint: String? = nil, detail: String? = nil,
+    isOfConnection: Bool
+  ) {
     self.message = message
     self.state = state
+    self.constraint = constraint
+    self.detail = detail
     self.isOfConnection = isOfConnection
   }
 
@@ -153,4 +207,20 @@ package struct PostgresError: Error, CustomStringConvertible {
         ["08", "40", "53", "57P"].contains { code.hasPrefix($0) } || code == "55P03"
       } ?? false
   }
+}
+
+/// A value that a statement is run with, in the binary form.
+package struct SQLParameter: Sendable, Hashable {
+  /// The number of its type, in `pg_type`.
+  package let type: Int32
+  /// Nil for null.
+  package let bytes: [UInt8]?
+}
+
+/// The result of a statement.
+package struct SQLResult: Sendable {
+  /// The values of each row in the binary form; nil for null.
+  package let rows: [[[UInt8]?]]
+  /// The number of rows that were returned or changed.
+  package let count: Int
 }

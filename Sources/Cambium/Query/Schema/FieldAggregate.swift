@@ -1,8 +1,9 @@
 /// A value that is computed of a group's records, by the stored names of their fields.
-package struct FieldAggregate: Hashable, Sendable {
-  let kind: AggregateKind
+public struct FieldAggregate: Hashable, Sendable {
+  /// The function.
+  public let kind: AggregateKind
   /// The value of each record; null counts for nothing, but as a record.
-  let value: FieldExpression
+  public let value: FieldExpression
 
   package init(_ kind: AggregateKind, _ value: FieldExpression) {
     self.kind = kind
@@ -14,7 +15,7 @@ package struct FieldAggregate: Hashable, Sendable {
 }
 
 /// A function of the values of all records of a group.
-package enum AggregateKind: Hashable, Sendable, BitwiseCopyable {
+public enum AggregateKind: Hashable, Sendable, BitwiseCopyable {
   case sum, average, lowest, highest
   /// The number of values that are not null, and of different ones.
   case count, distinct
@@ -24,7 +25,7 @@ package enum AggregateKind: Hashable, Sendable, BitwiseCopyable {
 
 extension FieldAggregate: CustomStringConvertible {
   /// The aggregate as conditions on groups name it: `sum(price)`.
-  package var description: String {
+  public var description: String {
     kind == .records ? "count()" : "\(kind.word)(\(value))"
   }
 }

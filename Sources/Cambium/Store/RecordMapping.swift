@@ -1,0 +1,237 @@
+/// The records of a model as values of fields, for stores that keep them elsewhere than in a `PersistentStore`.
+///
+/// It checks and converts records and queries exactly as a store does: validations run, hooks after loading run, and an error is the
+/// same `StoreError`. Records are made and taken apart without a store.
+///
+/// ```swift
+/// let mapping = try RecordMapping(model)
+/// let values = try mapping.values(of: order)         // DynamicRecord
+/// let same = try mapping.record(Order.self, of: values)
+/// ```
+public struct RecordMapping: Sendable {
+  let entities: Entities
+
+  /// Creates the mapping of the model's newest version.
+  ///
+  /// - Throws: `StoreError.invalidDescription`.
+  public init(_ model: StoreModel) throws(StoreError) {
+    let checked = try model.checked()
+    entities = try Entities(checked.schema, model: checked, names: TreeNames())
+  }
+
+  /// The description of the records.
+  public var schema: Schema { entities.schema }
+
+  /// A feature of a model that code in the process of a `PersistentStore` carries out.
+  @nonexhaustive public enum Duty: Hashable, Sendable {
+    /// Hooks are called before records are written or deleted.
+    case hooks
+    /// Changes of properties are tracked.
+    case trackedProperties
+    /// Records are deleted some time after a date.
+    case expiry
+    /// The number of records at one end of a relation is bounded.
+    case relationBounds
+  }
+
+  /// Returns the features of a record that the process of a store carries out. A store elsewhere that does not has to refuse the
+  /// model.
+  public func duties(ofRecord name: String) throws(StoreError) -> Set<Duty> {
+    let entity = try entities.entity(named: name)
+    var duties: Set<Duty> = []
+    if entity.hasDeletionHook || entity.preparesRecords { duties.insert(.hooks) }
+    if entity.isTracked { duties.insert(.trackedProperties) }
+    if entity.record.expiry != nil { duties.insert(.expiry) }
+    if entity.record.inverses.contains(where: { $0.bounds != nil })
+      || entity.record.fields.contains(where: { $0.reference?.bounds != nil })
+    {
+      duties.insert(.relationBounds)
+    }
+    return duties
+  }
+}
+
+// MARK: - Records
+
+extension RecordMapping {
+  /// Returns the stored name of the record that a type stands for.
+  ///
+  /// - Throws: `StoreError.unknownRecord`.
+  public func name<Subject: Record>(of type: Subject.Type) throws(StoreError) -> String {
+    try entities.type(type).record.name
+  }
+
+  /// Returns the values of a record's fields, after its validations.
+  ///
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.limitExceeded`.
+  public func values<Subject: Record>(
+    of record: Subject
+  ) throws(StoreError) -> DynamicRecord {
+    let type = try entities.type(Subject.self)
+    let (row, key) = (RowWriter(), KeyEncoder())
+    try type.encode(record, to: row, key: key)
+    let blobs = BlobFinder(row.waiting) { _ in UnstoredEntry() }
+    let (keyBytes, rowBytes) = (key.key.array(), row.row.array())
+    return try DynamicRecord(
+      try type.row(key: keyBytes.rawSpan, row: rowBytes.rawSpan, blobs: blobs))
+  }
+
+  /// Returns the record with these values, after the type's hook after loading.
+  ///
+  /// - Throws: `StoreError.unknownRecord`; `.invalidValue` for values that the record cannot have; `.unreadableRecord` if the type
+  ///   has no such value; errors of the type's hook after loading.
+  public func record<Subject: Record>(
+    _ type: Subject.Type, of values: DynamicRecord
+  ) throws -> Subject {
+    let type = try entities.type(type)
+    let (row, key) = (RowWriter(), KeyEncoder())
+    try values.encode(to: row, key: key, layout: type.layout)
+    let blobs = BlobFinder(row.waiting) { _ in UnstoredEntry() }
+    let (keyBytes, rowBytes) = (key.key.array(), row.row.array())
+    return try type.load(key: keyBytes.rawSpan, row: rowBytes.rawSpan, blobs: blobs)
+  }
+
+  /// Returns the values of a primary key's parts, each as its field has it.
+  ///
+  /// - Throws: `StoreError.unknownRecord`; `.invalidQuery` for a wrong number of parts, or one of another type than its field's.
+  public func key<Subject: Record>(
+    of type: Subject.Type, _ parts: [any FieldValueConvertible]
+  ) throws(StoreError) -> [FieldValue] {
+    let entity = try entities.type(type)
+    let key = KeyEncoder()
+    try key.encode(primaryKey: parts, of: entity)
+    let (bytes, layout) = (key.key.array(), entity.layout)
+    var reader = KeyReader(bytes.rawSpan, layout: layout)
+    var values: [FieldValue] = []
+    for column in layout.key.columns { values.append(try reader.value(column)) }
+    return values
+  }
+}
+
+// MARK: - Queries
+
+/// A query of records by the stored names of their fields.
+public struct StoredQuery: Hashable, Sendable {
+  /// The stored name of the record.
+  public let record: String
+  /// The condition; nil for all records. It was not checked against the types of the fields.
+  public let condition: FieldCondition?
+  /// The values by which records are sorted, before their primary key.
+  public let order: [FieldOrder]
+  /// The highest number of records; nil for all.
+  public let limit: Int?
+  /// The number of records that are left out at the beginning.
+  public let offset: Int
+  /// The primary key of the record after which the query begins; nil for all.
+  public let after: [FieldValue]?
+}
+
+extension RecordMapping {
+  /// Returns a query by the stored names of its fields.
+  ///
+  /// - Throws: `StoreError.unknownRecord`; `.invalidQuery` if a property is not stored, or a limit or offset is negative.
+  public func stored<Subject: Record>(
+    _ query: Query<Subject>
+  ) throws(StoreError) -> StoredQuery {
+    let type = try entities.type(Subject.self)
+    let resolved = try query.resolved(in: type, entities)
+    return StoredQuery(
+      record: type.record.name, condition: resolved.condition, order: resolved.order,
+      limit: resolved.limit, offset: resolved.offset, after: query.after)
+  }
+
+  /// Returns the stored name of the field that a property is in.
+  ///
+  /// - Throws: `StoreError.unknownRecord`; `.invalidQuery` if it is in none.
+  public func field<Subject: Record, Value>(
+    of property: KeyPath<Subject, Value>
+  ) throws(StoreError) -> String {
+    try entities.type(Subject.self).field(of: PropertyReference(property))
+  }
+
+  /// Returns a value as a field of a type is compared with it: a literal in the type of the field, a date of its text.
+  ///
+  /// - Returns: nil if they cannot be compared.
+  public static func operand(_ value: FieldValue, comparedWith type: ColumnType) -> FieldValue? {
+    value.compared(as: type)
+  }
+}
+
+// MARK: - Groups
+
+/// A query of groups by the stored names of fields: the values by which records are grouped, and those that are computed of each
+/// group.
+public struct StoredGrouping<Subject: Record, Key, Value>: Sendable {
+  /// The query of the records that are grouped.
+  public let query: StoredQuery
+  /// The values by which records are grouped.
+  public let keys: [FieldExpression]
+  /// The values to be computed of the records of each group.
+  public let aggregates: [FieldAggregate]
+  private let order: [GroupOrder]
+  private let groupedQuery: GroupedQuery<Subject, Key, Value>
+  private let type: RecordType<Subject>
+
+  fileprivate init(
+    _ grouped: GroupedQuery<Subject, Key, Value>, _ query: StoredQuery,
+    of type: RecordType<Subject>, _ entities: Entities
+  ) throws(StoreError) {
+    try FieldQuery(limit: grouped.limit, offset: grouped.offset).checkWindow(of: type.record)
+    self.query = query
+    groupedQuery = grouped
+    self.type = type
+    var keys: [FieldExpression] = []
+    for key in grouped.keys { keys.append(try key.fields(in: type, entities)) }
+    self.keys = keys
+    // Those that only the order needs come last.
+    var aggregates = grouped.aggregates
+    var order: [GroupOrder] = []
+    for part in grouped.order {
+      order.append(GroupOrder(part.aggregate, among: &aggregates, part.isDescending))
+    }
+    self.order = order
+    var computed: [FieldAggregate] = []
+    for aggregate in aggregates {
+      computed.append(
+        FieldAggregate(aggregate.kind, try aggregate.value.fields(in: type, entities)))
+    }
+    self.aggregates = computed
+  }
+
+  /// Returns the groups of the query: those of the given ones that meet its conditions, in its order, within its limit.
+  ///
+  /// - Parameter found: All groups, sorted by their keys, each with the values of the aggregates.
+  /// - Throws: `StoreError.invalidQuery` if a value is out of the range of its type.
+  public func groups(
+    _ found: [RecordGroup<[FieldValue], [FieldValue]>]
+  ) throws -> [RecordGroup<Key, Value>] {
+    var groups: [(group: RecordGroup<Key, Value>, results: [FieldValue])] = []
+    for group in found {
+      let result = RecordGroup(
+        key: try groupedQuery.key(group.key, type), count: group.count,
+        value: try groupedQuery.value(group.value, type))
+      if groupedQuery.conditions.allSatisfy({ $0(result) }) { groups.append((result, group.value)) }
+    }
+    return GroupOrder.sorted(groups, by: order) { $0.results }
+      .window(limit: groupedQuery.limit, offset: groupedQuery.offset).map { $0.group }
+  }
+}
+
+extension RecordGroup where Key == [FieldValue], Value == [FieldValue] {
+  /// Creates a group that a store has computed.
+  public init(storedKey key: [FieldValue], count: Int, values: [FieldValue]) {
+    self.init(key: key, count: count, value: values)
+  }
+}
+
+extension RecordMapping {
+  /// Returns a query of groups by the stored names of its fields.
+  ///
+  /// - Throws: as `stored(_:)` of a query.
+  public func stored<Subject: Record, Key, Value>(
+    _ query: GroupedQuery<Subject, Key, Value>
+  ) throws(StoreError) -> StoredGrouping<Subject, Key, Value> {
+    try StoredGrouping(
+      query, try stored(query.query), of: try entities.type(Subject.self), entities)
+  }
+}

@@ -1,0 +1,376 @@
+/// A store of records, whatever keeps them: a `PersistentStore`, or a database on a server that another package opens.
+///
+/// Code that is written for `some RecordStore` runs on each of them:
+///
+/// ```swift
+/// func ship(_ id: UUID, in store: some RecordStore) async throws {
+///   try await store.write { transaction in
+///     var order = try transaction.find(Order.self, key: id)
+///     order.state = .shipped
+///     try transaction.update(order)
+///   }
+/// }
+/// ```
+///
+/// The protocol has the functions that every store has. Features of a `PersistentStore` alone, such as observing queries, keeping a
+/// snapshot or migrating, are not part of it, so code that needs them does not compile for another store. A store that cannot run a
+/// query, or keep a model, throws an error; the results of all stores are the same.
+public protocol RecordStore: Sendable {
+  /// One committed state.
+  associatedtype Snapshot: PortableReading
+  /// Changes that are committed together.
+  associatedtype Transaction: PortableWriting
+
+  /// Calls `body` with one committed state, and returns its result.
+  ///
+  /// - Parameter body: Runs on a thread of the store, and must not keep the snapshot. A store on a server may call it again.
+  /// - Throws: errors of the store, and of `body`; `CancellationError` if the task is cancelled before `body` is called.
+  @concurrent
+  func read<Result: Sendable>(
+    _ body: @Sendable (Snapshot) throws -> Result
+  ) async throws -> Result
+
+  /// Calls `body` with a transaction, and commits its changes, or none of them if `body` throws.
+  ///
+  /// - Parameters:
+  ///   - durability: When the commit is acknowledged; nil for the durability that the store was opened with.
+  ///   - author: A name for the writer, which a store that keeps a history writes there.
+  ///   - body: Runs on a thread of the store, and must not keep the transaction. A store with several writers calls it again if its
+  ///     changes conflict with those of another; so it should have no other effect than the changes and its result.
+  /// - Throws: errors of the store, and of `body`: then nothing was committed, but after `StoreError.outcomeUnknown`.
+  ///   `CancellationError` if the task is cancelled before `body` is called.
+  @concurrent
+  func write<Result: Sendable>(
+    durability: Durability?, author: String?,
+    _ body: @Sendable (inout Transaction) throws -> Result
+  ) async throws -> Result
+}
+
+// MARK: - Reading
+
+/// A source of records that is part of a `RecordStore`: one committed state, or a transaction with its own changes.
+///
+/// The functions are those of `RecordReading`, where each is described with its errors.
+public protocol PortableReading: ~Copyable {
+  /// Returns the record with a primary key; nil if there is none.
+  func fetch<Subject: Record>(
+    _ type: Subject.Type, key: Subject.KeyType
+  ) throws -> Subject? where Subject.KeyType: FieldValueConvertible
+
+  /// Returns the record with a primary key whose type the compiler does not know; nil if there is none.
+  func fetch<Subject: Record>(
+    _ type: Subject.Type, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
+  ) throws -> Subject? where Subject.KeyType == AnyKey
+
+  /// Returns the record with a primary key, which has to exist.
+  func find<Subject: Record>(
+    _ type: Subject.Type, key: Subject.KeyType
+  ) throws -> Subject where Subject.KeyType: FieldValueConvertible
+
+  /// Returns the record with a primary key whose type the compiler does not know, and which has to exist.
+  func find<Subject: Record>(
+    _ type: Subject.Type, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
+  ) throws -> Subject where Subject.KeyType == AnyKey
+
+  /// Returns the records with these primary keys, in their order. Keys without a record are left out.
+  func fetch<Subject: Record, Keys: Sequence>(
+    _ type: Subject.Type, keys: Keys
+  ) throws -> [Subject]
+  where Keys.Element == Subject.KeyType, Subject.KeyType: FieldValueConvertible
+
+  /// Returns the record that a reference leads to; nil if there is no reference, or if it is not checked and leads nowhere.
+  func fetch<Target: Record & Identifiable>(_ reference: Reference<Target>?) throws -> Target?
+
+  /// Returns the record that a reference leads to, which has to exist.
+  func find<Target: Record & Identifiable>(_ reference: Reference<Target>) throws -> Target
+
+  /// Returns all records of a type, by primary key, all in memory.
+  func fetch<Subject: Record>(_ type: Subject.Type) throws -> [Subject]
+
+  /// Returns the number of records of a type.
+  func count<Subject: Record>(_ type: Subject.Type) throws -> Int
+
+  /// Returns the records of a query.
+  ///
+  /// - Parameter record: The last record of the page before; only records after it are returned.
+  func fetch<Subject: Record>(_ query: Query<Subject>, after record: Subject?) throws -> [Subject]
+
+  /// Returns the first record of a query; nil if there is none.
+  func first<Subject: Record>(_ query: Query<Subject>) throws -> Subject?
+
+  /// Returns the number of records of a query.
+  func count<Subject: Record>(_ query: Query<Subject>) throws -> Int
+
+  /// Returns true if a query has any record.
+  func contains<Subject: Record>(_ query: Query<Subject>) throws -> Bool
+
+  /// Returns properties of a query's records, as tuples.
+  func select<Subject: Record, each Value>(
+    _ fields: repeat KeyPath<Subject, each Value>, from query: Query<Subject>
+  ) throws -> [(repeat each Value)]
+
+  /// Returns the groups of a query.
+  func fetch<Subject: Record, Key, Value>(
+    _ query: GroupedQuery<Subject, Key, Value>
+  ) throws -> [RecordGroup<Key, Value>]
+
+  /// Returns the sum of a property; 0 for no records.
+  func sum<Subject: Record, Value: FieldNumber>(
+    _ field: KeyPath<Subject, Value>, of query: Query<Subject>
+  ) throws -> Value.Total
+
+  /// Returns the average of a property; nil for no records.
+  func average<Subject: Record, Value: FieldNumber>(
+    _ field: KeyPath<Subject, Value>, of query: Query<Subject>
+  ) throws -> Value.Average?
+}
+
+extension PortableReading where Self: ~Copyable {
+  /// Returns the records of a query.
+  @_disfavoredOverload
+  @inlinable
+  public func fetch<Subject: Record>(_ query: Query<Subject>) throws -> [Subject] {
+    try fetch(query, after: nil)
+  }
+
+  /// Returns the sum of a property of all records; 0 for no records.
+  @_disfavoredOverload
+  @inlinable
+  public func sum<Subject: Record, Value: FieldNumber>(
+    _ field: KeyPath<Subject, Value>
+  ) throws -> Value.Total {
+    try sum(field, of: Query())
+  }
+
+  /// Returns the average of a property of all records; nil for no records.
+  @_disfavoredOverload
+  @inlinable
+  public func average<Subject: Record, Value: FieldNumber>(
+    _ field: KeyPath<Subject, Value>
+  ) throws -> Value.Average? {
+    try average(field, of: Query())
+  }
+}
+
+// MARK: - Writing
+
+/// Changes to records that are part of a `RecordStore`, and are committed together or not at all.
+///
+/// The functions are those of `WriteTransaction`, where each is described with its errors. A store throws
+/// `StoreError.invalidQuery` for a policy that it does not have.
+public protocol PortableWriting: PortableReading, ~Copyable {
+  /// Writes a record: adds it, or replaces the one with its primary key.
+  mutating func save<Subject: Record>(
+    _ record: Subject, onConflict policy: ConflictPolicy
+  ) throws
+
+  /// Adds a record. There must be none with its primary key.
+  mutating func insert<Subject: Record>(
+    _ record: Subject, onConflict policy: ConflictPolicy
+  ) throws
+
+  /// Replaces the record with the primary key of this one. There must be one.
+  mutating func update<Subject: Record>(
+    _ record: Subject, onConflict policy: ConflictPolicy
+  ) throws
+
+  /// Deletes the record with the primary key of this one, and applies the delete rules of references to others. Returns
+  /// false if it does not exist.
+  @discardableResult
+  mutating func delete<Subject: Record>(_ record: Subject) throws -> Bool
+
+  /// Deletes the record with a primary key. Returns false if there is none.
+  @discardableResult
+  mutating func delete<Subject: Record>(
+    _ type: Subject.Type, key: Subject.KeyType
+  ) throws -> Bool where Subject.KeyType: FieldValueConvertible
+
+  /// Deletes the record with a primary key whose type the compiler does not know. Returns false if there is none.
+  @discardableResult
+  mutating func delete<Subject: Record>(
+    _ type: Subject.Type, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
+  ) throws -> Bool where Subject.KeyType == AnyKey
+
+  /// Deletes the records of a query, and returns their number.
+  @discardableResult
+  mutating func delete<Subject: Record>(_ query: Query<Subject>) throws -> Int
+}
+
+extension PortableWriting where Self: ~Copyable {
+  /// Writes a record: adds it, or replaces the one with its primary key.
+  @_disfavoredOverload
+  @inlinable
+  public mutating func save<Subject: Record>(_ record: Subject) throws {
+    try save(record, onConflict: .refuse)
+  }
+
+  /// Adds a record. There must be none with its primary key.
+  @_disfavoredOverload
+  @inlinable
+  public mutating func insert<Subject: Record>(_ record: Subject) throws {
+    try insert(record, onConflict: .refuse)
+  }
+
+  /// Replaces the record with the primary key of this one. There must be one.
+  @_disfavoredOverload
+  @inlinable
+  public mutating func update<Subject: Record>(_ record: Subject) throws {
+    try update(record, onConflict: .refuse)
+  }
+}
+
+// MARK: - In transactions of their own
+
+extension RecordStore {
+  /// Calls `body` with a transaction, and commits its changes, or none of them if `body` throws.
+  ///
+  /// - Throws: as `write(durability:author:_:)`.
+  @_disfavoredOverload
+  @concurrent
+  public func write<Result: Sendable>(
+    _ body: @Sendable (inout Transaction) throws -> Result
+  ) async throws -> Result {
+    try await write(durability: nil, author: nil, body)
+  }
+
+  /// Returns the record with a primary key; nil if there is none.
+  @_disfavoredOverload
+  @concurrent
+  public func fetch<Subject: Record>(
+    _ type: Subject.Type, key: Subject.KeyType
+  ) async throws -> Subject? where Subject.KeyType: FieldValueConvertible {
+    try await read { snapshot in try snapshot.fetch(type, key: key) }
+  }
+
+  /// Returns the records of a query.
+  @_disfavoredOverload
+  @concurrent
+  public func fetch<Subject: Record>(_ query: Query<Subject>) async throws -> [Subject] {
+    try await read { snapshot in try snapshot.fetch(query, after: nil) }
+  }
+
+  /// Returns the number of records of a query.
+  @_disfavoredOverload
+  @concurrent
+  public func count<Subject: Record>(_ query: Query<Subject>) async throws -> Int {
+    try await read { snapshot in try snapshot.count(query) }
+  }
+
+  /// Writes a record, in a transaction of its own: adds it, or replaces the one with its primary key.
+  @_disfavoredOverload
+  @concurrent
+  public func save<Subject: Record>(_ record: Subject) async throws {
+    try await write { transaction in try transaction.save(record, onConflict: .refuse) }
+  }
+
+  /// Adds a record, in a transaction of its own. There must be none with its primary key.
+  @_disfavoredOverload
+  @concurrent
+  public func insert<Subject: Record>(_ record: Subject) async throws {
+    try await write { transaction in try transaction.insert(record, onConflict: .refuse) }
+  }
+
+  /// Replaces a record, in a transaction of its own. There must be one with its primary key.
+  @_disfavoredOverload
+  @concurrent
+  public func update<Subject: Record>(_ record: Subject) async throws {
+    try await write { transaction in try transaction.update(record, onConflict: .refuse) }
+  }
+
+  /// Deletes a record, in a transaction of its own. Returns false if no record has its primary key.
+  @_disfavoredOverload
+  @discardableResult
+  @concurrent
+  public func delete<Subject: Record>(_ record: Subject) async throws -> Bool {
+    try await write { transaction in try transaction.delete(record) }
+  }
+}
+
+// MARK: - The embedded store
+
+extension StoreSnapshot: PortableReading {}
+extension WriteTransaction: PortableWriting {}
+
+extension PersistentStore: RecordStore {
+  public typealias Snapshot = StoreSnapshot
+  public typealias Transaction = PortableTransaction
+
+  /// As `write` with a `WriteTransaction`, for code that is written for any `RecordStore`.
+  @_disfavoredOverload
+  @concurrent
+  public func write<Result: Sendable>(
+    durability: Durability?, author: String?,
+    _ body: @Sendable (inout PortableTransaction) throws -> Result
+  ) async throws -> Result {
+    try await write(durability: durability, author: author) {
+      (transaction: inout WriteTransaction) throws -> Result in
+      var portable = PortableTransaction(writer: transaction.writer)
+      return try body(&portable)
+    }
+  }
+}
+
+/// The `WriteTransaction` of a `PersistentStore`, for code that is written for any `RecordStore`: a protocol cannot have an
+/// associated type that cannot be copied.
+///
+/// It must not be kept; after the end of its transaction it throws `StoreError.closed`.
+public struct PortableTransaction: RecordReading, PortableWriting {
+  let writer: RecordWriter
+
+  public func recordReader() throws(StoreError) -> RecordReader {
+    try WriteTransaction(writer: writer).recordReader()
+  }
+
+  public mutating func save<Subject: Record>(
+    _ record: Subject, onConflict policy: ConflictPolicy = .refuse
+  ) throws {
+    var transaction = WriteTransaction(writer: writer)
+    try transaction.save(record, onConflict: policy)
+  }
+
+  public mutating func insert<Subject: Record>(
+    _ record: Subject, onConflict policy: ConflictPolicy = .refuse
+  ) throws {
+    var transaction = WriteTransaction(writer: writer)
+    try transaction.insert(record, onConflict: policy)
+  }
+
+  public mutating func update<Subject: Record>(
+    _ record: Subject, onConflict policy: ConflictPolicy = .refuse
+  ) throws {
+    var transaction = WriteTransaction(writer: writer)
+    try transaction.update(record, onConflict: policy)
+  }
+
+  @discardableResult
+  public mutating func delete<Subject: Record>(_ record: Subject) throws -> Bool {
+    var transaction = WriteTransaction(writer: writer)
+    return try transaction.delete(record)
+  }
+
+  @discardableResult
+  public mutating func delete<Subject: Record>(
+    _ type: Subject.Type, key: Subject.KeyType
+  ) throws -> Bool where Subject.KeyType: FieldValueConvertible {
+    var transaction = WriteTransaction(writer: writer)
+    return try transaction.delete(type, keyParts: [key])
+  }
+
+  @discardableResult
+  public mutating func delete<Subject: Record>(
+    _ type: Subject.Type, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
+  ) throws -> Bool where Subject.KeyType == AnyKey {
+    var transaction = WriteTransaction(writer: writer)
+    return try transaction.delete(type, keyParts: keyParts(part, others))
+  }
+
+  @discardableResult
+  public mutating func delete<Subject: Record>(_ query: Query<Subject>) throws -> Int {
+    var transaction = WriteTransaction(writer: writer)
+    return try transaction.delete(query)
+  }
+}
