@@ -1,0 +1,82 @@
+import Cambium
+import FoundationEssentials
+
+/// An aggregate of the rows of a statement.
+struct AggregateSQL {
+  let kind: ComputedSQL.Kind
+  let sql: String
+  /// As of a `ComputedSQL`.
+  var isFloat = false
+}
+
+extension QueryTranslation {
+  /// Returns an aggregate of a group. Null is left out, and NaN of the lowest and the highest.
+  mutating func aggregate(
+    _ kind: AggregateKind, of whole: FieldExpression, in scope: TableScope
+  ) throws -> AggregateSQL {
+    if kind == .records { return AggregateSQL(kind: .integer, sql: "count(*)::numeric") }
+    if kind == .count, case .field(let name) = whole {
+      let field = try field(name, in: scope)
+      let value =
+        if case .presence = field.content { "nullif(\(field.sql), false)" } else { field.sql }
+      return AggregateSQL(kind: .integer, sql: "count(\(value))::numeric")
+    }
+    let value = try expression(whole, in: scope, isStrict: true)
+    switch kind {
+    case .count: return AggregateSQL(kind: .integer, sql: "count(\(value.sql))::numeric")
+    case .distinct:
+      return AggregateSQL(kind: .integer, sql: "count(DISTINCT \(value.sql))::numeric")
+    case .sum:
+      guard value.kind.isNumber else { throw noSum(whole, scope) }
+      return AggregateSQL(kind: value.kind, sql: "coalesce(sum(\(value.sql)), 0)")
+    case .average:
+      switch value.kind {
+      case .integer:
+        return AggregateSQL(
+          kind: .double,
+          sql: "sum(\(value.sql))::double precision / nullif(count(\(value.sql)), 0)")
+      case .double:
+        return AggregateSQL(
+          kind: .double, sql: "sum(\(value.sql)) / nullif(count(\(value.sql)), 0)")
+      case .decimal:
+        throw unsupported(
+          scope, "the average of \(whole)", "quotients of decimals have other digits there")
+      default: throw noSum(whole, scope)
+      }
+    case .lowest, .highest:
+      let name = kind == .lowest ? "min" : "max"
+      let isNumber = value.kind.hasNaN ? " FILTER (WHERE \(value.sql) <> 'NaN')" : ""
+      return AggregateSQL(
+        kind: value.kind, sql: try ordered(name, value, isNumber, whole, scope),
+        isFloat: value.isFloat)
+    case .records: return AggregateSQL(kind: .integer, sql: "count(*)::numeric")
+    }
+  }
+
+  private func noSum(_ value: FieldExpression, _ scope: TableScope) -> StoreError {
+    .invalidQuery(
+      record: scope.table.record.name, field: nil, reason: "\(value) has no sum")
+  }
+}
+
+extension ValueDecoder {
+  /// The result of a computation.
+  ///
+  /// - Throws: `StoreError.invalidQuery` for an integer beyond 64 bits, or a decimal beyond 38 digits.
+  func result(
+    _ bytes: [UInt8]?, _ kind: ComputedSQL.Kind, isFloat: Bool = false, of record: String
+  ) throws -> FieldValue {
+    guard let bytes else { return .null }
+    if isFloat, case .double(let value)? = value(bytes, of: .double) { return .float(Float(value)) }
+    if kind == .integer {
+      if let value = Self.numeric(bytes)?.integer.flatMap({ Int64(exactly: $0) }) {
+        return .integer(value)
+      }
+      throw StoreError.invalidQuery(
+        record: record, field: nil, reason: "a sum of integers is beyond 64 bits")
+    }
+    if let value = value(bytes, of: kind.scalar) { return value }
+    throw StoreError.invalidQuery(
+      record: record, field: nil, reason: "a result has more digits than a decimal")
+  }
+}

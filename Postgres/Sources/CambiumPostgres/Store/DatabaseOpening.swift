@@ -1,0 +1,172 @@
+import Cambium
+import FoundationEssentials
+
+/// Compares a database with a model, and makes its tables.
+struct DatabaseOpening: Sendable {
+  private let mapping: RecordMapping
+  /// All versions of the model.
+  private let schemas: [Schema]
+  private let options: PostgresOptions
+
+  init(_ mapping: RecordMapping, _ schemas: [Schema], _ options: PostgresOptions) {
+    self.mapping = mapping
+    self.schemas = schemas
+    self.options = options
+  }
+
+  /// Returns the plan of the database.
+  ///
+  /// - Throws: `PostgresStoreError.unsupportedModel`, `.unsuitableDatabase`, `.server`, `.connectionLost`; `StoreError.needsMigration`,
+  ///   `.newerSchema`.
+  func open(_ connection: Connection) throws -> PostgresPlan {
+    do {
+      let plan = try plan(connection)
+      let reasons = try Self.obstacles(plan, mapping)
+      guard reasons.isEmpty else { throw PostgresStoreError.unsupportedModel(reasons: reasons) }
+      if try MoveState(from: connection) == nil { try create(plan, connection) }
+      try check(plan, connection)
+      return plan
+    } catch let error as PostgresError {
+      throw error.ofStore
+    }
+  }
+
+  /// The plan by the options that the tables were made with.
+  private func plan(_ connection: Connection) throws -> PostgresPlan {
+    guard let state = try MoveState(from: connection) else {
+      guard options.createsTables else {
+        throw PostgresStoreError.unsuitableDatabase(reason: "it has no tables of a store")
+      }
+      return PostgresPlan(mapping.schema)
+    }
+    guard state.isDone else {
+      throw PostgresStoreError.unsuitableDatabase(reason: "a move into it has not ended")
+    }
+    return PostgresPlan(mapping.schema, options: state.options)
+  }
+
+  /// Makes the tables, unless another process has made them since.
+  private func create(_ plan: PostgresPlan, _ connection: Connection) throws {
+    try connection.run("BEGIN")
+    do {
+      try connection.run(
+        "SELECT pg_advisory_xact_lock(hashtext('cambium'), hashtext('create'))")
+      if try MoveState(from: connection) == nil {
+        for statement in plan.statements { try connection.run(statement) }
+        let statements = try MoveState.statements(
+          plan, schemas, identity: UUID().uuidString, sequence: 0)
+        for statement in statements { try connection.run(statement) }
+        try connection.run(
+          "UPDATE \(PostgresPlan.stateSchema).moved SET has_keys = true;"
+            + " UPDATE \(PostgresPlan.stateSchema).store SET is_done = true")
+      }
+      try connection.run("COMMIT")
+    } catch {
+      _ = try? connection.run("ROLLBACK")
+      throw error
+    }
+  }
+
+  /// Throws unless the database has the model's version, in the tables of the plan.
+  private func check(_ plan: PostgresPlan, _ connection: Connection) throws {
+    let newest = try connection.run(
+      "SELECT version, fingerprint FROM \(PostgresPlan.stateSchema).schema ORDER BY version DESC LIMIT 1"
+    )
+    guard let row = newest.first, let version = row[0].flatMap({ Int($0) }) else {
+      throw PostgresStoreError.unsuitableDatabase(reason: "it does not say which version it has")
+    }
+    if version < plan.schema.version {
+      throw StoreError.needsMigration(found: version, wanted: plan.schema.version)
+    }
+    if version > plan.schema.version {
+      throw StoreError.newerSchema(found: version, supported: plan.schema.version)
+    }
+    guard row[1] == "\(plan.schema.fingerprint)" else {
+      throw PostgresStoreError.unsuitableDatabase(
+        reason: "version \(version) is described differently there")
+    }
+    let found = try connection.run(
+      "SELECT record, field, table_name, column_name FROM \(PostgresPlan.stateSchema).map")
+    let missing = Self.map(plan).subtracting(found.map { Mapping($0) })
+    if let first = missing.first {
+      throw PostgresStoreError.unsuitableDatabase(
+        reason: "it has no \(first.table ?? "").\(first.column ?? "") for \(first.record ?? "")")
+    }
+  }
+
+  private struct Mapping: Hashable {
+    let record, field, table, column: String?
+
+    init(_ row: [String?]) { (record, field, table, column) = (row[0], row[1], row[2], row[3]) }
+  }
+
+  private static func map(_ plan: PostgresPlan) -> Set<Mapping> {
+    var map: Set<Mapping> = []
+    for table in plan.tables {
+      let record = table.record.name
+      map.insert(Mapping([record, nil, table.name, nil]))
+      for column in table.columns where column.field != nil {
+        map.insert(Mapping([record, column.field, table.name, column.name]))
+      }
+      for list in table.lists {
+        map.insert(Mapping([record, list.field, list.name, list.elementColumn]))
+      }
+    }
+    return map
+  }
+
+  // MARK: The model
+
+  /// The features of a model that neither the server nor this store has, as sentences.
+  static func obstacles(_ plan: PostgresPlan, _ mapping: RecordMapping) throws -> [String] {
+    var reasons: [String] = []
+    for table in plan.tables {
+      let record = table.record
+      for duty in try mapping.duties(ofRecord: record.name) {
+        reasons.append("\(record.name) has \(duty.text)")
+      }
+      if record.hasKinds { reasons.append("\(record.name) has kinds") }
+      for field in record.fields { reasons += obstacles(field, of: table, plan.schema) }
+    }
+    reasons += plan.notes.filter { $0.text.hasPrefix("its unique constraint") }.map {
+      "\($0.record): \($0.text)"
+    }
+    return reasons.sorted()
+  }
+
+  private static func obstacles(
+    _ field: FieldSchema, of table: TablePlan, _ schema: Schema
+  ) -> [String] {
+    let name = "\(table.record.name).\(field.name)"
+    var reasons: [String] = []
+    if case .external = field.type { reasons.append("\(name) is kept outside of its row") }
+    let column = table.columns.first { $0.field == field.name }
+    if field.derivation != nil, column?.generated == nil {
+      reasons.append("\(name) is derived, or numbered, by the store")
+    }
+    guard let reference = field.reference, reference.isChecked else { return reasons }
+    if reference.deleteRule != .nullify {
+      reasons.append("\(name) has a delete rule for the records that it leads to")
+    }
+    if reference.kind != nil { reasons.append("\(name) leads to records of a kind") }
+    let inverse = schema.record(named: reference.destination)?.inverses.first {
+      $0.related == table.record.name && $0.reference == field.name
+    }
+    if case .array = field.type, inverse?.deleteRule == .cascade {
+      reasons.append("\(name) is a list whose record is deleted with any element")
+    }
+    return reasons
+  }
+}
+
+extension RecordMapping.Duty {
+  fileprivate var text: String {
+    switch self {
+    case .hooks: "hooks before it is written or deleted"
+    case .trackedProperties: "tracked properties"
+    case .expiry: "records that expire"
+    case .relationBounds: "bounds of a relation"
+    @unknown default: "something that this version does not know"
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import Cambium
+
+extension PostgresError {
+  /// True if the transaction may succeed when it is run again: it conflicted with another one.
+  var isConflict: Bool {
+    // Unique values were looked up before, so another transaction has written them since.
+    state == "40001" || state == "40P01" || state == "23505" && isOfOtherTransaction
+  }
+
+  /// True unless the row is refused by a condition that only the server knows.
+  private var isOfOtherTransaction: Bool { constraint?.hasSuffix("_pkey") == true }
+
+  /// The error as programs see it.
+  var ofStore: PostgresStoreError {
+    if isOfConnection { return .connectionLost(message) }
+    return .server(
+      state: state ?? "", message: state == "23505" ? constraint ?? message : message)
+  }
+}

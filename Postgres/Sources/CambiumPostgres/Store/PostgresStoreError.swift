@@ -1,0 +1,41 @@
+/// An error of a `PostgresStore` that has no counterpart in an embedded store. Everything else is a `StoreError`.
+@nonexhaustive public enum PostgresStoreError: Error, Hashable, Sendable {
+  /// A part of a query has no translation with exactly the same meaning. Nothing was run.
+  case unsupportedQuery(record: String, part: String, reason: String)
+  /// A function is called with an option that a store on a server does not have. Nothing was changed.
+  case unsupported(String)
+  /// The model needs something that neither the server nor this store does. The database was not changed.
+  case unsupportedModel(reasons: [String])
+  /// The database has tables of another store, or has no tables and none may be made, or a move into it has not ended.
+  case unsuitableDatabase(reason: String)
+  /// A value cannot be stored, since PostgreSQL does not have it. The record was not written.
+  case impossibleValue(record: String, field: String, reason: String)
+  /// The transaction was run again as often as the options allow, and conflicted with others each time. Nothing was committed.
+  case conflict(attempts: Int)
+  /// The connection was lost, or could not be made. Nothing was committed.
+  case connectionLost(String)
+  /// The server refused a statement. Nothing was committed.
+  case server(state: String, message: String)
+}
+
+extension PostgresStoreError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .unsupportedQuery(let record, let part, let reason):
+      "A query of \(record) cannot be run on PostgreSQL: \(part): \(reason). Ask without it, and decide in the program."
+    case .unsupported(let text): "A store on PostgreSQL does not have \(text)."
+    case .unsupportedModel(let reasons):
+      "The model cannot be kept on PostgreSQL: \(reasons.joined(separator: "; ")). Nothing was changed."
+    case .unsuitableDatabase(let reason):
+      "The database cannot be opened: \(reason). Nothing was changed."
+    case .impossibleValue(let record, let field, let reason):
+      "\(record).\(field) \(reason). The record was not written."
+    case .conflict(let attempts):
+      "The transaction conflicted with others in each of \(attempts) attempts. Try again later; nothing was committed."
+    case .connectionLost(let message):
+      "The connection to the server was lost: \(message). Try again; nothing was committed."
+    case .server(let state, let message):
+      "The server refused a statement with \(state): \(message). Nothing was committed."
+    }
+  }
+}

@@ -1,0 +1,240 @@
+import Cambium
+
+/// The state in which a record has to be before it is written.
+enum Presence {
+  case any, isNew, isThere
+}
+
+extension ServerTransaction {
+  /// Writes a record.
+  func write<Subject: Record>(
+    _ record: Subject, _ presence: Presence, _ policy: ConflictPolicy
+  ) throws {
+    guard policy == .refuse else {
+      throw PostgresStoreError.unsupported(
+        "the conflict policy \(policy); look for the other record in the same transaction")
+    }
+    let table = try table(of: Subject.self)
+    let values = try mapping.values(of: record)
+    let key = Self.key(of: values, table)
+    let isThere = try presence == .any ? nil : contains(key, in: table)
+    if presence == .isNew, isThere == true {
+      throw StoreError.duplicateKey(record: values.name, key: Self.text(key))
+    }
+    if presence == .isThere, isThere == false {
+      throw StoreError.noSuchRecord(record: values.name, key: Self.text(key))
+    }
+    try checkUnique(values, key, table)
+    let hasConditions = table.indexes.contains { $0.isUnique && $0.condition != nil }
+    guard hasConditions else { return try put(values, key, table) }
+    do {
+      try run("cambium_record", orUndo: { try put(values, key, table) })
+    } catch PostgresStoreError.server("23505", let message) {
+      throw StoreError.uniqueConflict(
+        record: values.name, constraint: message, key: "another one")
+    }
+  }
+
+  /// The values of a record's primary key.
+  static func key(of values: DynamicRecord, _ table: TablePlan) -> [FieldValue] {
+    table.record.primaryKey.compactMap { part in
+      table.record.field(part.field).map {
+        FieldPath($0, in: table.record).value(in: values)
+      }
+    }
+  }
+
+  func contains(_ key: [FieldValue], in table: TablePlan) throws -> Bool {
+    var translation = QueryTranslation(plan)
+    let scope = translation.scope(of: table)
+    let condition = try isRecord(key, in: scope, &translation)
+    let result = try run(
+      "SELECT FROM \(plan.qualified(table.name)) AS \(scope.alias) WHERE \(condition)",
+      translation.parameters)
+    return result.count > 0
+  }
+
+  /// Looks for other records with the same unique values before the server would refuse the row, which would end the
+  /// transaction. Serializable transactions that do so at the same time conflict.
+  private func checkUnique(
+    _ values: DynamicRecord, _ key: [FieldValue], _ table: TablePlan
+  ) throws {
+    for index in table.record.indexes where index.isUnique && index.condition == nil {
+      var translation = QueryTranslation(plan)
+      let scope = translation.scope(of: table)
+      var terms: [String] = []
+      for part in index.parts {
+        guard let field = table.record.field(part.field) else { continue }
+        let value = FieldPath(field, in: table.record).value(in: values)
+        // Null is no conflict.
+        guard value != .null, let scalar = field.type.scalar,
+          let column = table.columns.first(where: { $0.field == field.name })
+        else { break }
+        let parameter = try translation.add(value, of: scalar, scope, field.name)
+        terms.append("\(scope.column(column.name)) = \(parameter)")
+      }
+      guard terms.count == index.parts.count else { continue }
+      let isSame = try isRecord(key, in: scope, &translation)
+      let columns = RecordColumns(table, dates: dates)
+      let found = try run(
+        "SELECT \(columns.list(in: scope, translation)) FROM \(plan.qualified(table.name)) AS"
+          + " \(scope.alias) WHERE \(terms.joined(separator: " AND ")) AND NOT (\(isSame)) LIMIT 1",
+        translation.parameters)
+      guard let row = found.rows.first else { continue }
+      let other = Self.key(of: try columns.record(row), table)
+      throw StoreError.uniqueConflict(
+        record: values.name, constraint: index.name, key: Self.text(other))
+    }
+  }
+
+  /// Writes the row of a record, and those of its lists.
+  private func put(
+    _ values: DynamicRecord, _ key: [FieldValue], _ table: TablePlan
+  ) throws {
+    let columns = table.copied.filter { $0.source != .kind }
+    var parameters: [SQLParameter] = []
+    for column in columns {
+      parameters.append(try column.parameter(of: values, dates: dates))
+    }
+    let names = columns.map { SQL.name($0.name) }
+    let places = columns.indices.map { "$\($0 + 1)" }
+    let keys = Set(table.key.map(\.name))
+    let changes = columns.filter { !keys.contains($0.name) }.map {
+      "\(SQL.name($0.name)) = EXCLUDED.\(SQL.name($0.name))"
+    }
+    try run(
+      "INSERT INTO \(plan.qualified(table.name)) (\(names.joined(separator: ", "))) VALUES"
+        + " (\(places.joined(separator: ", "))) ON CONFLICT (\(SQL.names(table.key.map(\.name)))) DO "
+        + (changes.isEmpty ? "NOTHING" : "UPDATE SET \(changes.joined(separator: ", "))"),
+      parameters)
+    for list in table.lists { try put(values, key, list, of: table) }
+  }
+
+  private func put(
+    _ values: DynamicRecord, _ key: [FieldValue], _ list: ListPlan, of table: TablePlan
+  ) throws {
+    var keys: [SQLParameter] = []
+    for (part, value) in zip(table.key, key) {
+      guard let column = table.columns.first(where: { $0.name == part.name }),
+        case .value(_, let scalar) = column.source,
+        let parameter = SQLParameter(value, of: scalar, dates: dates)
+      else { continue }
+      keys.append(parameter)
+    }
+    let isOwner = list.keyColumns.enumerated().map { "\(SQL.name($1.name)) = $\($0 + 1)" }
+    let name = plan.qualified(list.name)
+    try run("DELETE FROM \(name) WHERE \(isOwner.joined(separator: " AND "))", keys)
+    guard case .array(let elements) = list.path.value(in: values), !elements.isEmpty else { return }
+    guard let array = SQLParameter(array: .array(elements), of: list.scalar, dates: dates) else {
+      throw PostgresStoreError.impossibleValue(
+        record: values.name, field: list.field, reason: ValueLoss.nul.text)
+    }
+    let columns =
+      list.keyColumns.map { SQL.name($0.name) } + [
+        SQL.name(list.elementColumn), SQL.name(list.positionColumn),
+      ]
+    let places = keys.indices.map { "$\($0 + 1)" }
+    try run(
+      "INSERT INTO \(name) (\(columns.joined(separator: ", "))) SELECT"
+        + " \((places + ["e.value", "e.number - 1"]).joined(separator: ", "))"
+        + " FROM unnest($\(keys.count + 1)) WITH ORDINALITY AS e (value, number)", keys + [array])
+  }
+}
+
+// MARK: - Deleting
+
+extension ServerTransaction {
+  func delete<Subject: Record>(
+    _ type: Subject.Type, key: [FieldValue]
+  ) throws -> Bool {
+    var translation = QueryTranslation(plan)
+    let scope = translation.scope(of: try table(of: type))
+    let condition = try isRecord(key, in: scope, &translation)
+    hasDeleted = true
+    let result = try run(
+      "DELETE FROM \(plan.qualified(scope.table.name)) AS \(scope.alias) WHERE \(condition)",
+      translation.parameters)
+    return result.count > 0
+  }
+
+  func delete<Subject: Record>(_ query: Query<Subject>) throws -> Int {
+    let rows = try rows(try mapping.stored(query))
+    hasDeleted = true
+    let keys = rows.scope.table.key.map(\.name)
+    let found = keys.map { rows.scope.column($0) }.joined(separator: ", ")
+    let result = try run(
+      "DELETE FROM \(plan.qualified(rows.scope.table.name)) WHERE (\(SQL.names(keys))) IN"
+        + " (SELECT \(found)\(rows.from)\(rows.order))", rows.translation.parameters)
+    return result.count
+  }
+}
+
+// MARK: - The end
+
+extension ServerTransaction {
+  /// Checks the references, which the server otherwise checks during the commit.
+  ///
+  /// - Returns: The number of the transaction, by which its outcome is found if the answer to the commit is lost; nil if it has
+  ///   changed nothing.
+  /// - Throws: `StoreError.danglingReference`, `.deleteDenied`.
+  func finish() throws -> UInt64? {
+    do {
+      try run("cambium_references", orUndo: { _ = try run("SET CONSTRAINTS ALL IMMEDIATE") })
+    } catch PostgresStoreError.server("23503", let message) {
+      try explainReferences()
+      throw PostgresStoreError.server(state: "23503", message: message)
+    }
+    let found = try run("SELECT txid_current_if_assigned()")
+    return found.rows.first?[0].flatMap { ValueDecoder.integer($0) }.map { UInt64($0) }
+  }
+
+  /// Finds the first reference that leads nowhere, and throws its error.
+  private func explainReferences() throws {
+    for table in plan.tables {
+      for key in table.foreignKeys {
+        guard let column = table.columns.first(where: { $0.name == key.column }),
+          let field = column.field,
+          let target = plan.tables.first(where: { $0.name == key.table })
+        else { continue }
+        try explain(
+          table, field, target, "FROM \(plan.qualified(table.name)) AS r",
+          "r.\(SQL.name(key.column))", key.tableColumn)
+      }
+      for list in table.lists {
+        guard let target = plan.tables.first(where: { $0.name == list.foreignKey.table }) else {
+          continue
+        }
+        let isOwner = zip(list.keyColumns, table.key).map {
+          "l.\(SQL.name($0.name)) = r.\(SQL.name($1.name))"
+        }
+        try explain(
+          table, list.field, target,
+          "FROM \(plan.qualified(list.name)) AS l JOIN \(plan.qualified(table.name)) AS r ON "
+            + isOwner.joined(separator: " AND "), "l.\(SQL.name(list.elementColumn))",
+          list.foreignKey.tableColumn)
+      }
+    }
+  }
+
+  private func explain(
+    _ table: TablePlan, _ field: String, _ target: TablePlan, _ from: String, _ value: String,
+    _ targetKey: String
+  ) throws {
+    let keys = table.key.map { "r.\(SQL.name($0.name))::text" } + ["\(value)::text"]
+    let found = try run(
+      "SELECT \(keys.joined(separator: ", ")) \(from) WHERE \(value) IS NOT NULL AND NOT EXISTS"
+        + " (SELECT FROM \(plan.qualified(target.name)) AS t WHERE t.\(SQL.name(targetKey)) = \(value))"
+        + " ORDER BY \(keys.joined(separator: ", "))")
+    guard let row = found.rows.first else { return }
+    let texts = row.map { bytes in bytes.map { String(decoding: $0, as: UTF8.self) } ?? "" }
+    let missing = texts.last ?? ""
+    if hasDeleted {
+      throw StoreError.deleteDenied(
+        record: target.record.name, key: missing, by: "\(table.record.name).\(field)",
+        count: found.rows.count { $0.last == row.last })
+    }
+    throw StoreError.danglingReference(
+      record: table.record.name, key: texts.dropLast().joined(separator: ", "), field: field,
+      destination: "\(target.record.name) \(missing)")
+  }
+}

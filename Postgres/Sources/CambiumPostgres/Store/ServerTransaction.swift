@@ -1,0 +1,306 @@
+import Cambium
+
+/// Reads and writes of one transaction of a connection. It is used on the connection's thread, and not after its transaction.
+final class ServerTransaction {
+  let plan: PostgresPlan
+  let mapping: RecordMapping
+  private let connection: Connection
+  /// The first error of the server, after which it does nothing more in the transaction.
+  private(set) var failure: PostgresError?
+  private var isEnded = false
+  /// True once records were deleted.
+  var hasDeleted = false
+
+  init(_ plan: PostgresPlan, _ mapping: RecordMapping, _ connection: Connection) {
+    self.plan = plan
+    self.mapping = mapping
+    self.connection = connection
+  }
+
+  var dates: DateForm { plan.options.dates }
+
+  func end() { isEnded = true }
+
+  /// Runs a statement.
+  @discardableResult
+  func run(_ sql: String, _ parameters: [SQLParameter] = []) throws -> SQLResult {
+    guard !isEnded else { throw StoreError.closed(path: "PostgreSQL") }
+    do {
+      return try connection.run(sql, parameters)
+    } catch {
+      if failure == nil { failure = error }
+      throw error.ofStore
+    }
+  }
+
+  /// Runs a statement whose error leaves the transaction as it was before.
+  func run<Result>(
+    _ name: String, orUndo body: () throws -> Result
+  ) throws -> Result {
+    try run("SAVEPOINT \(name)")
+    do {
+      let result = try body()
+      try run("RELEASE SAVEPOINT \(name)")
+      return result
+    } catch {
+      guard let failed = failure, !failed.isOfConnection, !failed.isConflict else { throw error }
+      failure = nil
+      try run("ROLLBACK TO SAVEPOINT \(name)")
+      throw error
+    }
+  }
+
+  func table<Subject: Record>(of type: Subject.Type) throws -> TablePlan {
+    let name = try mapping.name(of: type)
+    guard let table = plan.tables.first(where: { $0.record.name == name }) else {
+      throw StoreError.unknownRecord(name: name)
+    }
+    return table
+  }
+}
+
+// MARK: - By key
+
+extension ServerTransaction {
+  /// The condition that a row has a primary key.
+  func isRecord(
+    _ key: [FieldValue], in scope: TableScope, _ translation: inout QueryTranslation
+  ) throws -> String {
+    var terms: [String] = []
+    for (part, value) in zip(scope.table.key, key) {
+      guard let column = scope.table.columns.first(where: { $0.name == part.name }),
+        case .value(_, let scalar) = column.source
+      else { continue }
+      let parameter = try translation.add(value, of: scalar, scope, "a primary key")
+      terms.append("\(scope.column(part.name)) = \(parameter)")
+    }
+    return terms.joined(separator: " AND ")
+  }
+
+  /// The values of the record with a primary key; nil if there is none.
+  func values(of table: TablePlan, key: [FieldValue]) throws -> DynamicRecord? {
+    var translation = QueryTranslation(plan)
+    let scope = translation.scope(of: table)
+    let columns = RecordColumns(table, dates: dates)
+    let condition = try isRecord(key, in: scope, &translation)
+    let result = try run(
+      "SELECT \(columns.list(in: scope, translation)) FROM \(plan.qualified(table.name)) AS"
+        + " \(scope.alias) WHERE \(condition)", translation.parameters)
+    return try result.rows.first.map { try columns.record($0) }
+  }
+
+  func fetch<Subject: Record>(
+    _ type: Subject.Type, key parts: [any FieldValueConvertible]
+  ) throws -> Subject? {
+    let key = try mapping.key(of: type, parts)
+    return try values(of: try table(of: type), key: key).map { try mapping.record(type, of: $0) }
+  }
+
+  func find<Subject: Record>(
+    _ type: Subject.Type, key parts: [any FieldValueConvertible]
+  ) throws -> Subject {
+    if let record = try fetch(type, key: parts) { return record }
+    throw StoreError.noSuchRecord(
+      record: try mapping.name(of: type), key: Self.text(try mapping.key(of: type, parts)))
+  }
+
+  /// A primary key as errors have it.
+  static func text(_ key: [FieldValue]) -> String {
+    key.map { "\($0)" }.joined(separator: ", ")
+  }
+
+  /// Returns the records with primary keys of one part, in the order of the keys.
+  func fetch<Subject: Record>(
+    _ type: Subject.Type, keys: [any FieldValueConvertible]
+  ) throws -> [Subject] {
+    var records: [Subject] = []
+    for key in keys {
+      if let record = try fetch(type, key: [key]) { records.append(record) }
+    }
+    return records
+  }
+}
+
+// MARK: - Queries
+
+extension ServerTransaction {
+  /// A query as the part of a statement after its columns.
+  struct Rows {
+    var translation: QueryTranslation
+    let scope: TableScope
+    /// From `FROM` up to the condition.
+    let from: String
+    /// The order and the window.
+    let order: String
+  }
+
+  /// - Parameter place: The record after which the query begins.
+  func rows(
+    _ query: StoredQuery, after place: DynamicRecord? = nil
+  ) throws -> Rows {
+    guard let table = plan.tables.first(where: { $0.record.name == query.record }) else {
+      throw StoreError.unknownRecord(name: query.record)
+    }
+    var translation = QueryTranslation(plan)
+    let scope = translation.scope(of: table)
+    let order = try translation.order(query.order, in: scope)
+    var conditions: [String] = []
+    if let condition = query.condition {
+      conditions.append("(\(try translation.condition(condition, in: scope)))")
+    }
+    if let place = try place.map({ Place.record($0) }) ?? self.place(query, table) {
+      let values = try self.values(at: place, query, table)
+      conditions.append(try translation.isAfter(values, by: order, in: scope))
+    }
+    let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+    let window = try translation.window(limit: query.limit, offset: query.offset, of: table)
+    return Rows(
+      translation: translation, scope: scope,
+      from: " FROM \(plan.qualified(table.name)) AS \(scope.alias)\(condition)",
+      order: " ORDER BY \(order.map(\.text).joined(separator: ", "))\(window)")
+  }
+
+  /// The place of a record in the order of a query.
+  private enum Place {
+    case record(DynamicRecord)
+    case key([FieldValue])
+  }
+
+  /// - Throws: `StoreError.noSuchRecord` if the order needs the record, and there is none.
+  private func place(_ query: StoredQuery, _ table: TablePlan) throws -> Place? {
+    guard let after = query.after else { return nil }
+    guard !query.order.isEmpty else { return .key(after) }
+    if let found = try values(of: table, key: after) { return .record(found) }
+    throw StoreError.noSuchRecord(record: query.record, key: Self.text(after))
+  }
+
+  /// The values of the parts of the order and of the primary key at a place.
+  private func values(
+    at place: Place, _ query: StoredQuery, _ table: TablePlan
+  ) throws -> [FieldValue] {
+    switch place {
+    case .key(let key): return key
+    case .record(let record):
+      var values: [FieldValue] = []
+      for part in query.order {
+        guard case .field(let name) = part.value, let field = table.record.field(named: name) else {
+          throw PostgresStoreError.unsupportedQuery(
+            record: query.record, part: "order by \(part.value)",
+            reason: "a page can only begin after values that the record has itself")
+        }
+        values.append(FieldPath(field, in: table.record).value(in: record))
+      }
+      for key in table.record.primaryKey {
+        guard let field = table.record.field(key.field) else { continue }
+        values.append(FieldPath(field, in: table.record).value(in: record))
+      }
+      return values
+    }
+  }
+
+  func fetch<Subject: Record>(
+    _ query: Query<Subject>, after record: Subject?
+  ) throws -> [Subject] {
+    let place = try record.map { try mapping.values(of: $0) }
+    let rows = try rows(try mapping.stored(query), after: place)
+    let columns = RecordColumns(rows.scope.table, dates: dates)
+    let result = try run(
+      "SELECT \(columns.list(in: rows.scope, rows.translation))\(rows.from)\(rows.order)",
+      rows.translation.parameters)
+    return try result.rows.map { try mapping.record(Subject.self, of: try columns.record($0)) }
+  }
+
+  func count<Subject: Record>(_ query: Query<Subject>) throws -> Int {
+    let rows = try rows(try mapping.stored(query))
+    let result = try run(
+      "SELECT count(*) FROM (SELECT\(rows.from)\(rows.order)) AS n", rows.translation.parameters)
+    return Int(result.rows.first?[0].flatMap { ValueDecoder.integer($0) } ?? 0)
+  }
+
+  /// The rows of a query as a table, under the same alias.
+  private func table(of rows: Rows) -> String {
+    "(SELECT \(rows.scope.alias).*\(rows.from)\(rows.order)) AS \(rows.scope.alias)"
+  }
+
+  func groups<Subject: Record, Key, Value>(
+    _ query: GroupedQuery<Subject, Key, Value>
+  ) throws -> [RecordGroup<Key, Value>] {
+    let stored = try mapping.stored(query)
+    var rows = try rows(stored.query)
+    var keys: [ComputedSQL] = []
+    for key in stored.keys {
+      keys.append(try rows.translation.expression(key, in: rows.scope, isStrict: true))
+    }
+    var results: [AggregateSQL] = []
+    for aggregate in stored.aggregates {
+      results.append(
+        try rows.translation.aggregate(aggregate.kind, of: aggregate.value, in: rows.scope))
+    }
+    let selected = keys.map(\.sql) + ["count(*)"] + results.map(\.sql)
+    let places = (1...max(1, keys.count)).map { "\($0)" }
+    let grouping =
+      keys.isEmpty
+      ? ""
+      : " GROUP BY \(places.joined(separator: ", ")) ORDER BY "
+        + places.map { "\($0) ASC NULLS FIRST" }.joined(separator: ", ")
+    let found = try run(
+      "SELECT \(selected.joined(separator: ", ")) FROM \(table(of: rows))\(grouping)",
+      rows.translation.parameters)
+    let decoder = ValueDecoder(dates: dates)
+    let record = rows.scope.table.record.name
+    return try stored.groups(
+      found.rows.map { row in
+        RecordGroup(
+          storedKey: try keys.enumerated().map { place, key in
+            try decoder.result(row[place], key.kind, isFloat: key.isFloat, of: record)
+          },
+          count: Int(row[keys.count].flatMap { ValueDecoder.integer($0) } ?? 0),
+          values: try results.enumerated().map { place, result in
+            try decoder.result(
+              row[keys.count + 1 + place], result.kind, isFloat: result.isFloat, of: record)
+          })
+      })
+  }
+
+  /// One aggregate of all records of a query.
+  func aggregate<Subject: Record>(
+    _ kind: AggregateKind, _ field: String, of query: Query<Subject>
+  ) throws -> FieldValue {
+    var rows = try rows(try mapping.stored(query))
+    let result = try rows.translation.aggregate(kind, of: .field(field), in: rows.scope)
+    let found = try run(
+      "SELECT \(result.sql) FROM \(table(of: rows))", rows.translation.parameters)
+    return try ValueDecoder(dates: dates).result(
+      found.rows.first?[0], result.kind, isFloat: result.isFloat,
+      of: rows.scope.table.record.name)
+  }
+}
+
+extension ServerTransaction {
+  func first<Subject: Record>(_ query: Query<Subject>) throws -> Subject? {
+    try fetch(query.limit(min(query.limit ?? 1, 1)), after: nil).first
+  }
+
+  func contains<Subject: Record>(_ query: Query<Subject>) throws -> Bool {
+    try count(query.limit(min(query.limit ?? 1, 1))) > 0
+  }
+
+  func sum<Subject: Record, Value: FieldNumber>(
+    _ field: KeyPath<Subject, Value>, of query: Query<Subject>
+  ) throws -> Value.Total {
+    let value = try aggregate(.sum, try mapping.field(of: field), of: query)
+    guard let total = Value.Total(fieldValue: value) else {
+      throw StoreError.invalidQuery(
+        record: try mapping.name(of: Subject.self), field: nil,
+        reason: "a sum is out of the range of its type")
+    }
+    return total
+  }
+
+  func average<Subject: Record, Value: FieldNumber>(
+    _ field: KeyPath<Subject, Value>, of query: Query<Subject>
+  ) throws -> Value.Average? {
+    Value.Average(
+      fieldValue: try aggregate(.average, try mapping.field(of: field), of: query))
+  }
+}

@@ -1,0 +1,121 @@
+import Cambium
+import CambiumPostgres
+import FoundationEssentials
+import Testing
+
+/// The questions of the article on a music shop that a store on a server answers, in their numbers, each with the answer of an
+/// embedded store with the same records.
+@Suite(.enabled(if: PostgresServer.shared != nil, "\(PostgresServer.missing)"))
+struct ChinookTests {
+  private typealias Artist = Chinook.Artist
+  private typealias Album = Chinook.Album
+  private typealias Genre = Chinook.Genre
+  private typealias Track = Chinook.Track
+  private typealias Playlist = Chinook.Playlist
+  private typealias Employee = Chinook.Employee
+  private typealias Customer = Chinook.Customer
+  private typealias Invoice = Chinook.Invoice
+  private typealias InvoiceLine = Chinook.InvoiceLine
+
+  /// The questions, with their answers as texts.
+  private static func answers(
+    _ state: some PortableReading
+  ) throws -> [(question: String, rows: [String])] {
+    var answers: [(String, [String])] = []
+    func answer(_ question: String, _ rows: [String]) { answers.append((question, rows)) }
+    answer(
+      "C3", try state.fetch(Genre.where { $0.tracks.count() > 30 }).map(\.name))
+    answer("C5", try state.fetch(Artist.where { $0.albums.none() }).map(\.name))
+    let countries = Query<Invoice>().grouped { $0.customer.country }
+      .computing(.sum(\.total)).sorted(by: .descending(.sum(\.total)))
+    answer("C7", try state.fetch(countries).map { "\($0.key as Any) \($0.value)" })
+    let revenue = Query<InvoiceLine>().grouped { ($0.track, $0.track.name) }
+      .computing(.sum { $0.price * $0.quantity })
+      .sorted(by: .descending(.sum { $0.price * $0.quantity }))
+    answer("C8", try state.fetch(revenue.limit(10)).map { "\($0.key.1 as Any) \($0.value)" })
+    let months = Query<Invoice>().grouped { ($0.date.year(), $0.date.month()) }
+      .computing(.sum(\.total))
+    answer("C9", try state.fetch(months).map { "\($0.key) \($0.value)" })
+    answer("C10", try state.fetch(Track.where { $0.name.hasPrefix("B") }).map { "\($0.id)" })
+    answer(
+      "C12",
+      try state.fetch(Track.where { $0.composer != nil && $0.composer != "Ada" }).map {
+        "\($0.id)"
+      })
+    let page = Track.sorted(by: .ascending(\.name)).limit(25)
+    let first = try state.fetch(page, after: nil)
+    answer("C13", try state.fetch(page, after: first.last).map { "\($0.id)" })
+    answer(
+      "C15",
+      try state.fetch(Track.where { $0.milliseconds > Track.average(\.milliseconds) }).map {
+        "\($0.id)"
+      })
+    answer(
+      "C16",
+      try state.fetch(
+        Customer.where { $0.invoices.lines.any { $0.track.album.artist.name == "Deep" } }
+      ).map(\.name))
+    answer(
+      "C17", try state.fetch(Customer.where { $0.invoices.sum(\.total) > 12 }).map(\.name))
+    answer(
+      "C18",
+      try state.fetch(Playlist.where { $0.tracks.all { $0.milliseconds >= 125_000 } }).map(\.name)
+    )
+    answer(
+      "C19", try state.fetch(Playlist.where { $0.tracks.contains(Reference(6)) }).map(\.name))
+    answer(
+      "C25",
+      try state.fetch(Artist.sorted(by: .descending { $0.albums.tracks.count() }).limit(10))
+        .map(\.name))
+    let (begin, end) = (
+      Date(timeIntervalSince1970: 1_709_251_200), Date(timeIntervalSince1970: 1_717_200_000)
+    )
+    let spring = Invoice.where { $0.date.isIn(begin..<end) }.grouped { $0.date.month() }
+      .computing(.sum(\.total))
+    answer("C27", try state.fetch(spring).map { "\($0.key) \($0.count) \($0.value)" })
+    answer(
+      "C28",
+      try state.fetch(
+        Track.where { $0.milliseconds == $0.album.tracks.maximum(\.milliseconds) }
+      ).map { "\($0.id)" })
+    answer(
+      "C29",
+      try state.fetch(
+        Album.sorted(by: .ascending(\.artist, \.name), .ascending(\.title)).limit(10).offset(5)
+      ).map { "\($0.id)" })
+    answer(
+      "C30",
+      try state.fetch(Customer.where { !$0.country.isIn(["Chile", "Egypt", "Ghana"]) }).map(\.name)
+    )
+    let albums = Album.where { $0.tracks.sum(\.milliseconds) > 1_800_000 }
+      .sorted(by: .descending { $0.tracks.sum(\.milliseconds) })
+    answer("C31", try state.fetch(albums).map(\.title))
+    let extremes = Query<Track>().grouped(by: \.genre)
+      .computing(.min(\.milliseconds), .max(\.milliseconds))
+    answer("C32", try state.fetch(extremes).map { "\($0.key as Any) \($0.value)" })
+    return answers
+  }
+
+  @Test func `twenty questions about a music shop have the same answers`() async throws {
+    let server = try #require(PostgresServer.shared)
+    let path = Workshop.directory("chinook")
+    let embedded = try await PersistentStore(at: path, model: Chinook.model)
+    defer {
+      try? embedded.close()
+      try? PersistentStore.delete(at: path)
+    }
+    try ChinookData().insert(into: embedded)
+    let address = try server.makeDatabase("chinook")
+    try PostgresServer.move(embedded, at: path, to: address)
+    let store = try await PostgresStore(address, model: Chinook.model)
+    let expected = try Self.answers(try embedded.snapshot())
+    let found = try await store.read { snapshot in
+      try Self.answers(snapshot).map { "\($0)" }
+    }
+    #expect(expected.count == 20)
+    for (one, other) in zip(expected, found) {
+      #expect(!one.rows.isEmpty, "\(one.question)")
+      #expect("\(one)" == other)
+    }
+  }
+}
