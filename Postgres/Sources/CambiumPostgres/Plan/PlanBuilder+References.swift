@@ -72,7 +72,9 @@ extension PlanBuilder {
       foreignKey: ForeignKeyPlan(
         name: "\(element)_fkey", column: element, table: target.name, tableColumn: targetKey,
         deletion: rule == .deny ? "NO ACTION" : "CASCADE"),
-      ownerKeyName: "owner_fkey", keyName: relations.take("\(name)_pkey"),
+      // A record may be called Owner.
+      ownerKeyName: element == "owner" ? "record_fkey" : "owner_fkey",
+      keyName: relations.take("\(name)_pkey"),
       indexName: relations.take("\(name)_\(element)_idx"))
   }
 }
