@@ -529,13 +529,13 @@ struct FieldQuery: Hashable, Sendable {
 /// sorted by their UTF-8 bytes, NaN is last.
 public struct FieldOrder: Hashable, Sendable {
   /// The field or expression.
-  public let value: FieldExpression
+  package let value: FieldExpression
   /// True if the whole order is reversed.
-  public let isDescending: Bool
+  package let isDescending: Bool
   /// True if strings are sorted by Unicode's simple lowercase mapping of them.
-  public let isCaseInsensitive: Bool
+  package let isCaseInsensitive: Bool
   /// The collation by which strings are sorted.
-  public let collation: Collation?
+  package let collation: Collation?
 
   public init(
     field: String, isDescending: Bool = false, isCaseInsensitive: Bool = false,

@@ -8,22 +8,22 @@
 /// let values = try mapping.values(of: order)         // DynamicRecord
 /// let same = try mapping.record(Order.self, of: values)
 /// ```
-public struct RecordMapping: Sendable {
+package struct RecordMapping: Sendable {
   let entities: Entities
 
   /// Creates the mapping of the model's newest version.
   ///
   /// - Throws: `StoreError.invalidDescription`.
-  public init(_ model: StoreModel) throws(StoreError) {
+  package init(_ model: StoreModel) throws(StoreError) {
     let checked = try model.checked()
     entities = try Entities(checked.schema, model: checked, names: TreeNames())
   }
 
   /// The description of the records.
-  public var schema: Schema { entities.schema }
+  package var schema: Schema { entities.schema }
 
   /// A feature of a model that code in the process of a `PersistentStore` carries out.
-  @nonexhaustive public enum Duty: Hashable, Sendable {
+  package enum Duty: Hashable, Sendable {
     /// Hooks are called before records are written or deleted.
     case hooks
     /// Changes of properties are tracked.
@@ -36,7 +36,7 @@ public struct RecordMapping: Sendable {
 
   /// Returns the features of a record that the process of a store carries out. A store elsewhere that does not has to refuse the
   /// model.
-  public func duties(ofRecord name: String) throws(StoreError) -> Set<Duty> {
+  package func duties(ofRecord name: String) throws(StoreError) -> Set<Duty> {
     let entity = try entities.entity(named: name)
     var duties: Set<Duty> = []
     if entity.hasDeletionHook || entity.preparesRecords { duties.insert(.hooks) }
@@ -57,14 +57,14 @@ extension RecordMapping {
   /// Returns the stored name of the record that a type stands for.
   ///
   /// - Throws: `StoreError.unknownRecord`.
-  public func name<Subject: Record>(of type: Subject.Type) throws(StoreError) -> String {
+  package func name<Subject: Record>(of type: Subject.Type) throws(StoreError) -> String {
     try entities.type(type).record.name
   }
 
   /// Returns the values of a record's fields, after its validations.
   ///
   /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.limitExceeded`.
-  public func values<Subject: Record>(
+  package func values<Subject: Record>(
     of record: Subject
   ) throws(StoreError) -> DynamicRecord {
     let type = try entities.type(Subject.self)
@@ -80,7 +80,7 @@ extension RecordMapping {
   ///
   /// - Throws: `StoreError.unknownRecord`; `.invalidValue` for values that the record cannot have; `.unreadableRecord` if the type
   ///   has no such value; errors of the type's hook after loading.
-  public func record<Subject: Record>(
+  package func record<Subject: Record>(
     _ type: Subject.Type, of values: DynamicRecord
   ) throws -> Subject {
     let type = try entities.type(type)
@@ -94,7 +94,7 @@ extension RecordMapping {
   /// Returns the values of a primary key's parts, each as its field has it.
   ///
   /// - Throws: `StoreError.unknownRecord`; `.invalidQuery` for a wrong number of parts, or one of another type than its field's.
-  public func key<Subject: Record>(
+  package func key<Subject: Record>(
     of type: Subject.Type, _ parts: [any FieldValueConvertible]
   ) throws(StoreError) -> [FieldValue] {
     let entity = try entities.type(type)
@@ -111,26 +111,26 @@ extension RecordMapping {
 // MARK: - Queries
 
 /// A query of records by the stored names of their fields.
-public struct StoredQuery: Hashable, Sendable {
+package struct StoredQuery: Hashable, Sendable {
   /// The stored name of the record.
-  public let record: String
+  package let record: String
   /// The condition; nil for all records. It was not checked against the types of the fields.
-  public let condition: FieldCondition?
+  package let condition: FieldCondition?
   /// The values by which records are sorted, before their primary key.
-  public let order: [FieldOrder]
+  package let order: [FieldOrder]
   /// The highest number of records; nil for all.
-  public let limit: Int?
+  package let limit: Int?
   /// The number of records that are left out at the beginning.
-  public let offset: Int
+  package let offset: Int
   /// The primary key of the record after which the query begins; nil for all.
-  public let after: [FieldValue]?
+  package let after: [FieldValue]?
 }
 
 extension RecordMapping {
   /// Returns a query by the stored names of its fields.
   ///
   /// - Throws: `StoreError.unknownRecord`; `.invalidQuery` if a property is not stored, or a limit or offset is negative.
-  public func stored<Subject: Record>(
+  package func stored<Subject: Record>(
     _ query: Query<Subject>
   ) throws(StoreError) -> StoredQuery {
     let type = try entities.type(Subject.self)
@@ -143,7 +143,7 @@ extension RecordMapping {
   /// Returns the stored name of the field that a property is in.
   ///
   /// - Throws: `StoreError.unknownRecord`; `.invalidQuery` if it is in none.
-  public func field<Subject: Record, Value>(
+  package func field<Subject: Record, Value>(
     of property: KeyPath<Subject, Value>
   ) throws(StoreError) -> String {
     try entities.type(Subject.self).field(of: PropertyReference(property))
@@ -152,7 +152,7 @@ extension RecordMapping {
   /// Returns a value as a field of a type is compared with it: a literal in the type of the field, a date of its text.
   ///
   /// - Returns: nil if they cannot be compared.
-  public static func operand(_ value: FieldValue, comparedWith type: ColumnType) -> FieldValue? {
+  package static func operand(_ value: FieldValue, comparedWith type: ColumnType) -> FieldValue? {
     value.compared(as: type)
   }
 }
@@ -161,13 +161,13 @@ extension RecordMapping {
 
 /// A query of groups by the stored names of fields: the values by which records are grouped, and those that are computed of each
 /// group.
-public struct StoredGrouping<Subject: Record, Key, Value>: Sendable {
+package struct StoredGrouping<Subject: Record, Key, Value>: Sendable {
   /// The query of the records that are grouped.
-  public let query: StoredQuery
+  package let query: StoredQuery
   /// The values by which records are grouped.
-  public let keys: [FieldExpression]
+  package let keys: [FieldExpression]
   /// The values to be computed of the records of each group.
-  public let aggregates: [FieldAggregate]
+  package let aggregates: [FieldAggregate]
   private let order: [GroupOrder]
   private let groupedQuery: GroupedQuery<Subject, Key, Value>
   private let type: RecordType<Subject>
@@ -202,7 +202,7 @@ public struct StoredGrouping<Subject: Record, Key, Value>: Sendable {
   ///
   /// - Parameter found: All groups, sorted by their keys, each with the values of the aggregates.
   /// - Throws: `StoreError.invalidQuery` if a value is out of the range of its type.
-  public func groups(
+  package func groups(
     _ found: [RecordGroup<[FieldValue], [FieldValue]>]
   ) throws -> [RecordGroup<Key, Value>] {
     var groups: [(group: RecordGroup<Key, Value>, results: [FieldValue])] = []
@@ -212,14 +212,28 @@ public struct StoredGrouping<Subject: Record, Key, Value>: Sendable {
         value: try groupedQuery.value(group.value, type))
       if groupedQuery.conditions.allSatisfy({ $0(result) }) { groups.append((result, group.value)) }
     }
-    return GroupOrder.sorted(groups, by: order) { $0.results }
-      .window(limit: groupedQuery.limit, offset: groupedQuery.offset).map { $0.group }
+    let keys = groups.map { group in
+      order.map { part in part.place.map { GroupSortKey(group.results[$0]) } }
+    }
+    // Groups that agree stay in the order of their keys.
+    let places = groups.indices.sortedRarely { one, other in
+      for (number, part) in order.enumerated() {
+        var sign = one - other
+        if let key = keys[one][number], let otherKey = keys[other][number] {
+          sign = key.order(to: otherKey)
+        }
+        if sign != 0 { return part.isDescending ? sign > 0 : sign < 0 }
+      }
+      return one < other
+    }
+    return places.window(limit: groupedQuery.limit, offset: groupedQuery.offset)
+      .map { groups[$0].group }
   }
 }
 
 extension RecordGroup where Key == [FieldValue], Value == [FieldValue] {
   /// Creates a group that a store has computed.
-  public init(storedKey key: [FieldValue], count: Int, values: [FieldValue]) {
+  package init(storedKey key: [FieldValue], count: Int, values: [FieldValue]) {
     self.init(key: key, count: count, value: values)
   }
 }
@@ -228,7 +242,7 @@ extension RecordMapping {
   /// Returns a query of groups by the stored names of its fields.
   ///
   /// - Throws: as `stored(_:)` of a query.
-  public func stored<Subject: Record, Key, Value>(
+  package func stored<Subject: Record, Key, Value>(
     _ query: GroupedQuery<Subject, Key, Value>
   ) throws(StoreError) -> StoredGrouping<Subject, Key, Value> {
     try StoredGrouping(

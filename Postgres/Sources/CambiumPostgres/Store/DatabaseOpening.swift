@@ -166,7 +166,6 @@ extension RecordMapping.Duty {
     case .trackedProperties: "tracked properties"
     case .expiry: "records that expire"
     case .relationBounds: "bounds of a relation"
-    @unknown default: "something that this version does not know"
     }
   }
 }

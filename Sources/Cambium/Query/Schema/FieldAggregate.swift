@@ -1,9 +1,9 @@
 /// A value that is computed of a group's records, by the stored names of their fields.
-public struct FieldAggregate: Hashable, Sendable {
+package struct FieldAggregate: Hashable, Sendable {
   /// The function.
-  public let kind: AggregateKind
+  package let kind: AggregateKind
   /// The value of each record; null counts for nothing, but as a record.
-  public let value: FieldExpression
+  package let value: FieldExpression
 
   package init(_ kind: AggregateKind, _ value: FieldExpression) {
     self.kind = kind
@@ -15,7 +15,7 @@ public struct FieldAggregate: Hashable, Sendable {
 }
 
 /// A function of the values of all records of a group.
-public enum AggregateKind: Hashable, Sendable, BitwiseCopyable {
+package enum AggregateKind: Hashable, Sendable, BitwiseCopyable {
   case sum, average, lowest, highest
   /// The number of values that are not null, and of different ones.
   case count, distinct
@@ -25,7 +25,7 @@ public enum AggregateKind: Hashable, Sendable, BitwiseCopyable {
 
 extension FieldAggregate: CustomStringConvertible {
   /// The aggregate as conditions on groups name it: `sum(price)`.
-  public var description: String {
+  package var description: String {
     kind == .records ? "count()" : "\(kind.word)(\(value))"
   }
 }

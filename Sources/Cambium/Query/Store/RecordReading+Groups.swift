@@ -146,7 +146,7 @@ extension GroupTable {
 }
 
 /// A result in the order of sorting: null first, NaN last.
-private struct GroupSortKey {
+struct GroupSortKey {
   private let rank: Int
   private let value: ComputedValue
 
