@@ -116,7 +116,8 @@ private final class FollowRun {
     case .moved, .following: break
     }
     plan = PostgresPlan(follow.store.schema, options: found.options)
-    (cursor, stage) = (found.cursor, found.stage)
+    guard let place = found.cursor else { throw MoveError.finished }
+    (cursor, stage) = (place, found.stage)
     self.progress.sequence = found.sequence
   }
 

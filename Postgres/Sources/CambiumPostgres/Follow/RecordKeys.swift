@@ -58,6 +58,8 @@ struct ChangedKeys {
     guard snapshot.sequence >= start.sequence else {
       throw MoveError.storeIsOlder(moved: start.sequence, now: snapshot.sequence)
     }
+    // The mark of a fence is a commit of its own, the last one, and changes no record: it needs no history.
+    if snapshot.sequence == start.sequence + 1, try snapshot.movedTo != nil { return }
     guard let extent = try snapshot.historyExtent, extent.start <= start else {
       throw MoveError.historyExpired(
         sequence: start.sequence, kept: try snapshot.historyExtent?.start.sequence)

@@ -6,8 +6,8 @@ struct MoveState {
   let identity: String
   /// The commit of the store that the database shows, or of which it is a copy that is not complete yet.
   let sequence: UInt64
-  /// The place in the store's history after that commit.
-  let cursor: HistoryCursor
+  /// The place in the store's history after that commit; nil if the records were never in a store.
+  let cursor: HistoryCursor?
   let fingerprint: String
   let options: PlanOptions
   let stage: MoveStage
@@ -33,13 +33,12 @@ struct MoveState {
       "SELECT identity, sequence, cursor, fingerprint, options, stage, made_schema FROM \(Self.schema).store"
     )
     guard let row = rows.first, let identity = row[0],
-      let sequence = row[1].flatMap({ UInt64($0) }), let cursor = row[2],
-      let fingerprint = row[3], let options = row[4],
+      let sequence = row[1].flatMap({ UInt64($0) }), let fingerprint = row[3], let options = row[4],
       let stage = row[5].flatMap({ MoveStage(rawValue: $0) })
     else { return nil }
     self.identity = identity
     self.sequence = sequence
-    self.cursor = try JSONDecoder().decode(HistoryCursor.self, from: Data(cursor.utf8))
+    cursor = try row[2].map { try JSONDecoder().decode(HistoryCursor.self, from: Data($0.utf8)) }
     self.fingerprint = fingerprint
     self.options = try JSONDecoder().decode(PlanOptions.self, from: Data(options.utf8))
     self.stage = stage
@@ -74,17 +73,22 @@ struct MoveState {
   static let ownTables = ["store", "moved", "schema", "map", "blob"]
 
   /// The statements that make and fill the tables with the state.
+  ///
+  /// - Parameter cursor: The place of the state that is copied; nil if the records were never in a store, so that nothing is to
+  ///   be copied.
   static func statements(
-    _ plan: PostgresPlan, _ schemas: [Schema], identity: String, at cursor: HistoryCursor,
+    _ plan: PostgresPlan, _ schemas: [Schema], identity: String, at cursor: HistoryCursor?,
     makingSchema: Bool
   ) throws -> [String] {
+    let place = try cursor.map { SQL.literal(try text(of: $0)) } ?? "NULL"
+    let stage = cursor == nil ? MoveStage.finished : .copying
     let options = String(decoding: try JSONEncoder().encode(plan.options), as: UTF8.self)
     var statements = [
       """
       CREATE TABLE \(schema).store (
         identity text PRIMARY KEY,
         sequence numeric(20,0) NOT NULL,
-        cursor text NOT NULL,
+        cursor text,
         fingerprint text NOT NULL,
         options text NOT NULL,
         stage text NOT NULL,
@@ -99,9 +103,9 @@ struct MoveState {
         has_keys boolean NOT NULL DEFAULT false
       )
       """,
-      "INSERT INTO \(schema).store VALUES (\(SQL.literal(identity)), \(cursor.sequence),"
-        + " \(SQL.literal(try text(of: cursor))), \(SQL.literal("\(plan.schema.fingerprint)")),"
-        + " \(SQL.literal(options)), '\(MoveStage.copying.rawValue)', \(makingSchema))",
+      "INSERT INTO \(schema).store VALUES (\(SQL.literal(identity)),"
+        + " \(cursor?.sequence ?? 0), \(place), \(SQL.literal("\(plan.schema.fingerprint)")),"
+        + " \(SQL.literal(options)), '\(stage.rawValue)', \(makingSchema))",
     ]
     for schema in schemas {
       let label = schema.label.map { SQL.literal($0) } ?? "NULL"

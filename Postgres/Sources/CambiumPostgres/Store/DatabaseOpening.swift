@@ -39,8 +39,9 @@ struct DatabaseOpening: Sendable {
       }
       return PostgresPlan(mapping.schema)
     }
-    guard state.isDone else {
-      throw PostgresStoreError.unsuitableDatabase(reason: "a move into it has not ended")
+    guard state.stage == .finished else {
+      throw PostgresStoreError.unsuitableDatabase(
+        reason: "the move of a store into it is not finished: run \"cambium postgres finish\"")
     }
     return PostgresPlan(mapping.schema, options: state.options)
   }
@@ -54,11 +55,9 @@ struct DatabaseOpening: Sendable {
       if try MoveState(from: connection) == nil {
         for statement in plan.statements { try connection.run(statement) }
         let statements = try MoveState.statements(
-          plan, schemas, identity: UUID().uuidString, sequence: 0)
+          plan, schemas, identity: UUID().uuidString, at: nil, makingSchema: false)
         for statement in statements { try connection.run(statement) }
-        try connection.run(
-          "UPDATE \(PostgresPlan.stateSchema).moved SET has_keys = true;"
-            + " UPDATE \(PostgresPlan.stateSchema).store SET is_done = true")
+        try connection.run("UPDATE \(PostgresPlan.stateSchema).moved SET has_keys = true")
       }
       try connection.run("COMMIT")
     } catch {

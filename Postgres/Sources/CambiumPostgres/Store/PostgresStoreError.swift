@@ -6,7 +6,7 @@
   case unsupported(String)
   /// The model needs something that neither the server nor this store does. The database was not changed.
   case unsupportedModel(reasons: [String])
-  /// The database has tables of another store, or has no tables and none may be made, or a move into it has not ended.
+  /// The database has tables of another store, or has no tables and none may be made, or a move into it is not finished.
   case unsuitableDatabase(reason: String)
   /// A value cannot be stored, since PostgreSQL does not have it. The record was not written.
   case impossibleValue(record: String, field: String, reason: String)

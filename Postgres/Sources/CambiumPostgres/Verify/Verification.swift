@@ -69,7 +69,9 @@ package struct Verification: Sendable, Hashable, Encodable {
     movedSequence = state.sequence
     let plan = PostgresPlan(snapshot.schema, options: state.options)
     var changed = ChangedKeys()
-    do { changed = try ChangedKeys(since: state.cursor, in: snapshot) } catch is MoveError {
+    do {
+      if let cursor = state.cursor { changed = try ChangedKeys(since: cursor, in: snapshot) }
+    } catch is MoveError {
       // Without a history every difference is one.
     }
     for table in plan.tables {

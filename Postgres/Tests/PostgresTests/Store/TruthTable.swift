@@ -170,11 +170,13 @@ enum TruthTable {
 }
 
 extension PostgresServer {
-  /// Moves a store into a database, and waits for it.
+  /// Moves a store into a database, and finishes the move.
   static func move(_ store: PersistentStore, at path: String, to address: String) throws {
     try Move(
       try store.snapshot(), of: try PersistentStore.inspect(at: path), options: PlanOptions(),
       to: address
     ).run()
+    try store.fence(movedTo: try Connection(address).place)
+    _ = try Finish(path, to: address).run()
   }
 }

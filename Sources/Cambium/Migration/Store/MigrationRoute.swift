@@ -268,7 +268,7 @@ private struct RouteFinding {
     guard let stated = model.statedSteps, let hop = hops.last,
       stated[hop.change.to.number] == nil
     else { return }
-    let removed = MigrationPlan.PlannedStep(hop).changes.compactMap { change in
+    let removed = MigrationPlan.PlannedStep(hop).plannedChanges.compactMap { change in
       if case .difference(let difference, _) = change, difference.change == .removed {
         "\(difference)"
       } else {
