@@ -236,29 +236,6 @@ extension RecordStore {
     try await write(durability: nil, author: nil, body)
   }
 
-  /// Returns the record with a primary key; nil if there is none.
-  @_disfavoredOverload
-  @concurrent
-  public func fetch<Subject: Record>(
-    _ type: Subject.Type, key: Subject.KeyType
-  ) async throws -> Subject? where Subject.KeyType: FieldValueConvertible {
-    try await read { snapshot in try snapshot.fetch(type, key: key) }
-  }
-
-  /// Returns the records of a query.
-  @_disfavoredOverload
-  @concurrent
-  public func fetch<Subject: Record>(_ query: Query<Subject>) async throws -> [Subject] {
-    try await read { snapshot in try snapshot.fetch(query, after: nil) }
-  }
-
-  /// Returns the number of records of a query.
-  @_disfavoredOverload
-  @concurrent
-  public func count<Subject: Record>(_ query: Query<Subject>) async throws -> Int {
-    try await read { snapshot in try snapshot.count(query) }
-  }
-
   /// Writes a record, in a transaction of its own: adds it, or replaces the one with its primary key.
   @_disfavoredOverload
   @concurrent

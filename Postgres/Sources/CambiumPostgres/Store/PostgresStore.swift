@@ -129,3 +129,27 @@ extension Connection {
     }
   }
 }
+
+// MARK: - Single answers
+
+extension PostgresStore {
+  /// Returns the record with a primary key; nil if there is none.
+  @concurrent
+  public func fetch<Subject: Record>(
+    _ type: Subject.Type, key: Subject.KeyType
+  ) async throws -> Subject? where Subject.KeyType: FieldValueConvertible {
+    try await read { snapshot in try snapshot.fetch(type, key: key) }
+  }
+
+  /// Returns the records of a query.
+  @concurrent
+  public func fetch<Subject: Record>(_ query: Query<Subject>) async throws -> [Subject] {
+    try await read { snapshot in try snapshot.fetch(query, after: nil) }
+  }
+
+  /// Returns the number of records of a query.
+  @concurrent
+  public func count<Subject: Record>(_ query: Query<Subject>) async throws -> Int {
+    try await read { snapshot in try snapshot.count(query) }
+  }
+}

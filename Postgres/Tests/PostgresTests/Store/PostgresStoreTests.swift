@@ -41,9 +41,11 @@ struct PostgresStoreTests {
       try transaction.delete(Line.where { $0.product == "nail" && $0.position == 1 })
     }
     var seen = try await OrderService.totals(in: store)
-    seen += try await store.fetch(Query<Line>()).map { "\($0)" }
-    seen += try await store.fetch(Order.sorted(by: .descending(\.total))).map { "\($0)" }
-    seen += try await store.fetch(Query<Counter>()).map { "\($0)" }
+    seen += try await store.read { snapshot in
+      try snapshot.fetch(Line.self).map { "\($0)" }
+        + snapshot.fetch(Order.sorted(by: .descending(\.total))).map { "\($0)" }
+        + snapshot.fetch(Counter.self).map { "\($0)" }
+    }
     return seen
   }
 
@@ -143,7 +145,7 @@ struct PostgresStoreTests {
         try transaction.delete(Self.customer(1))
         try transaction.delete(Self.order(1, of: 1))
       }
-      errors.append("\(try await store.count(Query<Order>()))")
+      errors.append("\(try await store.read { try $0.count(Order.self) })")
       return errors
     }
     let expected = try await errors(embedded)
