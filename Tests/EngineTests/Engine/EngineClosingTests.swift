@@ -124,7 +124,7 @@ struct EngineClosingTests {
       case .returned: #expect(try engine.value(key) == [1])
       case .poisoned, .closed: #expect(try engine.value(key) == nil)
       case .outcomeUnknown: break
-      case .full, .io, .notKept, .threw: Issue.record("\(answer)")
+      case .full, .io, .notKept, .moved, .threw: Issue.record("\(answer)")
       }
     }
     try engine.close()
