@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Synchronization
 import TestSupport
 import Testing
 
@@ -92,8 +91,8 @@ struct FenceTests {
   }
 
   @Test func `writes of other threads come before the fence, or are refused`() async throws {
-    let store = try open()
-    let written = Atomic(0)
+    let (store, place) = (try open(), place)
+    let written = Guarded(0)
     await withTaskGroup { group in
       for thread in 0..<4 {
         group.addTask {
@@ -107,18 +106,18 @@ struct FenceTests {
               #expect(error == .moved(path: store.path, to: place))
               return
             }
-            written.add(1, ordering: .relaxed)
+            written.withLock { $0 += 1 }
           }
         }
       }
       group.addTask {
-        while written.load(ordering: .relaxed) < 200 { await Task.yield() }
+        while written.withLock({ $0 }) < 200 { await Task.yield() }
         #expect(storeError { try store.fence(movedTo: place) } == nil)
       }
     }
-    #expect(try store.count(Note.self) == written.load(ordering: .relaxed))
+    #expect(try store.count(Note.self) == written.withLock { $0 })
     try await store.close()
-    #expect(try open(.reading).count(Note.self) == written.load(ordering: .relaxed))
+    #expect(try open(.reading).count(Note.self) == written.withLock { $0 })
   }
 
   @Test func `a history goes on over the fence and its end`() throws {
