@@ -20,7 +20,7 @@ struct FollowCommand: ParsableCommand {
 
   @OptionGroup var arguments: MovedStoreArguments
 
-  @Flag(help: "End when the database has the newest commit.")
+  @Flag(help: "End when the database has every commit that was made before.")
   var once = false
 
   @Option(
@@ -61,7 +61,7 @@ struct FollowCommand: ParsableCommand {
       shown = now
       Report.error(progress.text)
     }
-    let last = once ? try follow.catchUp() : try follow.run { _ in false }
+    let last = once ? try follow.catchUpWithWriter() : try follow.run { _ in false }
     if !json { print(last.text) }
   }
 }

@@ -64,7 +64,8 @@ package struct Finish {
       do {
         try PersistentStore.fence(at: path, movedTo: place, options: options)
       } catch StoreError.locked(_, let process) {
-        guard clock.now - start < wait else {
+        // The mark of a program may be on the disk, and not be shown to other readers yet.
+        guard clock.now - start < max(wait, Follow.settling) else {
           throw MoveError.stillWritten(process: process, place: place)
         }
         if !hasSaid { progress(.waiting(process: process)) }

@@ -63,7 +63,24 @@ package struct Follow {
     }
   }
 
-  /// Follows until the database has the newest commit.
+  /// The time after which a commit is shown to readers in other processes, with some to spare: its writer says that it was
+  /// flushed with the next commit, or a tenth of a second later.
+  package static let settling = Duration.milliseconds(500)
+
+  /// Follows until the database has the newest commit, and every one that another process made before this was called.
+  @discardableResult
+  package func catchUpWithWriter() throws -> FollowProgress {
+    let clock = ContinuousClock()
+    let start = clock.now
+    var isSettled = false
+    return try run { progress in
+      // What this step has seen of the store was settled only if the time had passed when it began.
+      defer { isSettled = clock.now - start >= Self.settling }
+      return isSettled && progress.isCaughtUp
+    }
+  }
+
+  /// Follows until the database has the newest commit that the store shows.
   @discardableResult
   package func catchUp() throws -> FollowProgress { try run { $0.isCaughtUp } }
 }
