@@ -66,6 +66,13 @@ struct ComputedSQL {
   }
 }
 
+extension ComputedSQL {
+  /// The value as a key of groups. The server takes any value of a group as its key; so that this is always the same, zeros have no sign.
+  func groupKey(_ dates: DateForm) -> String {
+    kind == .double || kind == .date && dates == .double ? "(\(sql) + 0)" : sql
+  }
+}
+
 extension ScalarType {
   /// The number of bits of an integer type without its sign.
   fileprivate var bits: Int {
@@ -106,7 +113,8 @@ extension QueryTranslation {
     case .negated(let operand):
       let operand = try self.expression(operand, in: scope, isStrict: isStrict)
       guard operand.kind.isNumber else { throw cannotBeComputed(expression, scope) }
-      return ComputedSQL(kind: operand.kind, sql: "(-\(operand.sql))", bits: operand.bits + 1)
+      return ComputedSQL(
+        kind: operand.kind, sql: finite("(-\(operand.sql))", operand.kind), bits: operand.bits + 1)
     case .length(let operand): return try length(operand, scope, expression)
     case .coalesced(let one, let other):
       let pair = (

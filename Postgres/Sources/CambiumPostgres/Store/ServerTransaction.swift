@@ -236,7 +236,7 @@ extension ServerTransaction {
       results.append(
         try rows.translation.aggregate(aggregate.kind, of: aggregate.value, in: rows.scope))
     }
-    let selected = keys.map(\.sql) + ["count(*)"] + results.map(\.sql)
+    let selected = keys.map { $0.groupKey(dates) } + ["count(*)"] + results.map(\.sql)
     let places = (1...max(1, keys.count)).map { "\($0)" }
     let grouping =
       keys.isEmpty
