@@ -159,10 +159,9 @@ for target in package.targets where !["CCambium", "CZstd", "CStaticZstd"].contai
 
 // Without the optimizer, which takes longer than these gain by it: their work is done in the library.
 for target in package.targets
-where [
-  "CambiumTests", "CommandTests", "DialectTests", "DocumentationTests", "ServiceTests",
-  "StoreTests",
-].contains(target.name) {
+where ["CommandTests", "DialectTests", "DocumentationTests", "ServiceTests", "StoreTests"]
+  .contains(target.name)
+{
   target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
 }
 

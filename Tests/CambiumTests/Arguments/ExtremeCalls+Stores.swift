@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TestSupport
+import Testing
 
 @testable import Cambium
 @testable import InternalTestSupport
@@ -80,6 +81,28 @@ extension ExtremeCalls {
     "PersistentStore.check(at:_:options:progress:)": { extremes in
       for path in paths(extremes) {
         Extremes.attempt { _ = try PersistentStore.check(at: path) }
+      }
+    },
+    "PersistentStore.fence(movedTo:)": { extremes in
+      for (number, text) in Extremes.strings.enumerated() {
+        Extremes.attempt {
+          let path = extremes.directory.path + "/fenced-\(number)"
+          let store = try PersistentStore(at: path, model: Photo.model)
+          try store.fence(movedTo: text)
+          #expect(try store.snapshot().movedTo == text)
+          try store.close()
+        }
+      }
+    },
+    "PersistentStore.fence(at:movedTo:options:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { try PersistentStore.fence(at: path, movedTo: path) }
+        Extremes.attempt { try PersistentStore.fence(at: extremes.store.path, movedTo: path) }
+      }
+    },
+    "PersistentStore.liftFence(at:options:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { _ = try PersistentStore.liftFence(at: path) }
       }
     },
     "PersistentStore.delete(at:)": { extremes in

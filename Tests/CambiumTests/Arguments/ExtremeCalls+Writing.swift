@@ -40,6 +40,14 @@ extension ExtremeCalls {
         extremes.write { _ = try $0.delete(Photo.self, key: value) }
       }
     },
+    "PortableTransaction.delete(_:key:_:)": { extremes in
+      for value in Extremes.values where value != .integer(1) {
+        extremes.write { transaction in
+          var portable = PortableTransaction(writer: transaction.writer)
+          _ = try portable.delete(Photo.self, key: value)
+        }
+      }
+    },
     "PersistentStore.delete(_:key:_:)": { extremes in
       for value in Extremes.values where value != .integer(1) && value != .integer(2) {
         Extremes.attempt { _ = try extremes.store.delete(Photo.self, key: value) }
