@@ -93,28 +93,22 @@ struct FenceTests {
   @Test func `writes of other threads come before the fence, or are refused`() async throws {
     let (store, place) = (try open(), place)
     let written = Guarded(0)
-    await withTaskGroup { group in
-      for thread in 0..<4 {
-        group.addTask {
-          for number in 0... {
-            let error = storeError {
-              try store.write(durability: .relaxed) {
-                try $0.save(Note(key: "\(thread) \(number)"))
-              }
-            }
-            if let error {
-              #expect(error == .moved(path: store.path, to: place))
-              return
-            }
-            written.withLock { $0 += 1 }
-          }
+    let crew = Crew()
+    try crew.start(4) { thread in
+      for number in 0... {
+        let error = storeError {
+          try store.write(durability: .relaxed) { try $0.save(Note(key: "\(thread) \(number)")) }
         }
-      }
-      group.addTask {
-        while written.withLock({ $0 }) < 200 { await Task.yield() }
-        #expect(storeError { try store.fence(movedTo: place) } == nil)
+        if let error {
+          #expect(error == .moved(path: store.path, to: place))
+          return
+        }
+        written.withLock { $0 += 1 }
       }
     }
+    #expect(await comesTrue { written.withLock { $0 } >= 200 })
+    #expect(storeError { try store.fence(movedTo: place) } == nil)
+    try #require(await crew.ends())
     #expect(try store.count(Note.self) == written.withLock { $0 })
     try await store.close()
     #expect(try open(.reading).count(Note.self) == written.withLock { $0 })
