@@ -94,7 +94,7 @@ struct EightCoded: Record, Hashable {
   }
 
   @Test func `a record of eight fields encodes and decodes itself`() throws {
-    let bounds = (out: Self.bound(2000), back: Self.bound(3000))
+    let bounds = (out: Self.bound(3000), back: Self.bound(4500))
     let record = try checkedRecord(EightCoded.self)
     let plan = try CodingPlan(record, layout: try RowLayout(record.schema, version: 1))
     let records = (0..<1000).map { _ in EightCoded() }
