@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// An aggregate of the rows of a statement.
 struct AggregateSQL {
-  let kind: ComputedSQL.Kind
+  let kind: ComputedKind
   let sql: String
   /// As of a `ComputedSQL`.
   var isFloat = false
@@ -64,7 +64,7 @@ extension ValueDecoder {
   ///
   /// - Throws: `StoreError.invalidQuery` for an integer beyond 64 bits, or a decimal beyond 38 digits.
   func result(
-    _ bytes: [UInt8]?, _ kind: ComputedSQL.Kind, isFloat: Bool = false, of record: String
+    _ bytes: [UInt8]?, _ kind: ComputedKind, isFloat: Bool = false, of record: String
   ) throws -> FieldValue {
     guard let bytes else { return .null }
     if isFloat, case .double(let value)? = value(bytes, of: .double) { return .float(Float(value)) }

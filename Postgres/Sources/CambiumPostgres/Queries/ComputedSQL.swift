@@ -2,7 +2,8 @@ import Cambium
 
 /// A computed value as an expression of SQL.
 struct ComputedSQL {
-  let kind: Kind
+  /// The kind of its values. Integers are `numeric`, so that no step between overflows; floats are doubles.
+  let kind: ComputedKind
   let sql: String
   /// The number of bits that an integer may have without its sign.
   var bits = 0
@@ -10,58 +11,22 @@ struct ComputedSQL {
   var literal: FieldValue?
   /// True for a field of floats, whose values as they are have fewer bits than a double.
   var isFloat = false
+}
 
-  /// The kind of values. Integers are `numeric`, so that no step between overflows; floats are doubles.
-  enum Kind: Hashable {
-    case null, boolean, integer, double, decimal, date, string, url, data, uuid
+extension ComputedKind {
+  var hasNaN: Bool { self == .double || self == .decimal }
 
-    init(_ scalar: ScalarType) {
-      self =
-        switch scalar {
-        case .boolean: .boolean
-        case .float, .double: .double
-        case .date: .date
-        case .uuid: .uuid
-        case .decimal: .decimal
-        case .string: .string
-        case .url: .url
-        case .binaryData: .data
-        default: .integer
-        }
-    }
-
-    init?(_ value: FieldValue) {
-      switch value {
-      case .null: self = .null
-      case .boolean: self = .boolean
-      case .integer, .unsigned: self = .integer
-      case .float, .double: self = .double
-      case .decimal: self = .decimal
-      case .string: self = .string
-      case .date: self = .date
-      case .data: self = .data
-      case .uuid: self = .uuid
-      case .url: self = .url
-      case .array, .composite, .blob: return nil
-      }
-    }
-
-    var isNumber: Bool { self == .integer || self == .double || self == .decimal }
-    var hasNaN: Bool { self == .double || self == .decimal }
-
-    /// The type that a result of the kind is read as.
-    var scalar: ScalarType {
-      switch self {
-      case .null, .string: .string
-      case .boolean: .boolean
-      case .integer: .decimal
-      case .double: .double
-      case .decimal: .decimal
-      case .date: .date
-      case .url: .url
-      case .data: .binaryData
-      case .uuid: .uuid
-      }
+  /// The type that a result of the kind is read as.
+  var scalar: ScalarType {
+    switch self {
+    case .null, .string: .string
+    case .boolean: .boolean
+    case .integer, .decimal: .decimal
+    case .double: .double
+    case .date: .date
+    case .url: .url
+    case .data: .binaryData
+    case .uuid: .uuid
     }
   }
 }
@@ -181,7 +146,7 @@ extension QueryTranslation {
     guard let scalar = field.scalar else {
       throw unsupported(scope, field.field.name, "nothing is computed of \(field.field.type)")
     }
-    let kind = ComputedSQL.Kind(scalar)
+    let kind = ComputedKind(scalar)
     let sql =
       switch kind {
       case .integer: "\(field.sql)::numeric"
@@ -194,7 +159,7 @@ extension QueryTranslation {
   private mutating func constant(
     _ value: FieldValue, _ scope: TableScope
   ) throws -> ComputedSQL {
-    guard let kind = ComputedSQL.Kind(value) else {
+    guard let kind = ComputedKind(value) else {
       throw unsupported(scope, "\(value)", "nothing is computed of it")
     }
     if kind == .null { return ComputedSQL(kind: .null, sql: "NULL", literal: .null) }
@@ -202,7 +167,7 @@ extension QueryTranslation {
   }
 
   private mutating func constant(
-    _ value: FieldValue, _ kind: ComputedSQL.Kind, _ scope: TableScope
+    _ value: FieldValue, _ kind: ComputedKind, _ scope: TableScope
   ) throws -> ComputedSQL {
     let sql: String
     switch value {
@@ -234,7 +199,7 @@ extension QueryTranslation {
 
   /// A literal as a value of another kind; nil if it is none.
   private mutating func adapted(
-    _ value: ComputedSQL, to kind: ComputedSQL.Kind, _ scope: TableScope
+    _ value: ComputedSQL, to kind: ComputedKind, _ scope: TableScope
   ) throws -> ComputedSQL? {
     guard let literal = value.literal else { return nil }
     let type: ScalarType
@@ -347,7 +312,7 @@ extension QueryTranslation {
   }
 
   /// A result of doubles, or null if it is not finite.
-  private func finite(_ sql: String, _ kind: ComputedSQL.Kind) -> String {
+  private func finite(_ sql: String, _ kind: ComputedKind) -> String {
     guard kind == .double else { return sql }
     return "nullif(nullif(nullif(\(sql), 'NaN'), 'Infinity'), '-Infinity')"
   }
@@ -356,7 +321,7 @@ extension QueryTranslation {
     _ aggregate: QueryAggregate, _ value: ComputedSQL, from rows: String,
     _ whole: FieldExpression, _ scope: TableScope
   ) throws -> ComputedSQL {
-    func select(_ sql: String, _ kind: ComputedSQL.Kind, bits: Int = 0) -> ComputedSQL {
+    func select(_ sql: String, _ kind: ComputedKind, bits: Int = 0) -> ComputedSQL {
       ComputedSQL(kind: kind, sql: "(SELECT \(sql) FROM \(rows))", bits: bits)
     }
     let isNumber = value.kind.hasNaN ? " FILTER (WHERE \(value.sql) <> 'NaN')" : ""
@@ -395,7 +360,7 @@ extension QueryTranslation {
 }
 
 extension ComputedSQL {
-  fileprivate func cast(to type: String, _ kind: Kind) -> ComputedSQL {
+  fileprivate func cast(to type: String, _ kind: ComputedKind) -> ComputedSQL {
     ComputedSQL(kind: kind, sql: "(\(sql))::\(type)")
   }
 }

@@ -328,7 +328,7 @@ extension QueryTranslation {
     }
     let (rows, inner) = try subquery(query, scope)
     let result = try expression(value, in: inner, isStrict: false)
-    guard result.kind == ComputedSQL.Kind(scalar) else {
+    guard result.kind == ComputedKind(scalar) else {
       throw unsupported(scope, field.field.name, "the values of the query are of another type")
     }
     let left = try computedField(field, in: scope)

@@ -5,12 +5,12 @@
 #endif
 
 /// The kind of the values of an expression.
-enum ComputedKind: Sendable, BitwiseCopyable {
+package enum ComputedKind: Hashable, Sendable, BitwiseCopyable {
   case null, boolean, integer, double, decimal, date, string, url, data, uuid
 
-  var isNumber: Bool { self == .integer || self == .double || self == .decimal }
+  package var isNumber: Bool { self == .integer || self == .double || self == .decimal }
 
-  init(_ type: ScalarType) {
+  package init(_ type: ScalarType) {
     self =
       switch type {
       case .boolean: .boolean
@@ -26,7 +26,7 @@ enum ComputedKind: Sendable, BitwiseCopyable {
   }
 
   /// Nil for values of which nothing is computed.
-  init?(_ value: FieldValue) {
+  package init?(_ value: FieldValue) {
     switch value {
     case .null: self = .null
     case .boolean: self = .boolean
