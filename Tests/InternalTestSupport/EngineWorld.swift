@@ -23,7 +23,7 @@ extension NodeSizes {
 }
 
 extension Engine {
-  /// Opens the store in `medium`, with salts made from a seed, and a clock that starts from the same time at each opening.
+  /// Opens the store in `medium`. A seed makes its salts, and its clock starts at the same time at each opening.
   static func open(
     _ medium: any FileSystem, options: EngineOptions = .small(), seed: UInt64 = 1,
     creating: Bool = true

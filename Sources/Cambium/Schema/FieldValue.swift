@@ -272,7 +272,7 @@ extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {
 
   /// The value as a field has it; null for nil.
   @inlinable public var fieldValue: FieldValue {
-    // A key path of a generic type would be made anew by each call.
+    // Each call would make the key path of a generic type again.
     if let value = self { value.fieldValue } else { .null }
   }
 }
