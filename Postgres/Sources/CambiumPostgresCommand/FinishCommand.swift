@@ -52,6 +52,7 @@ struct FinishCommand: ParsableCommand {
       }
     }
     guard let found = try Report.differences(json: json, finish.run) else {
+      if json { return Report.line(["wasFinishedBefore": true]) }
       return print("It was finished before: programs use the database.")
     }
     if json { return Report.line(found) }
