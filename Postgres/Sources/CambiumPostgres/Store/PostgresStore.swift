@@ -40,7 +40,7 @@ public final class PostgresStore: RecordStore {
   /// - Parameters:
   ///   - address: The database, as a URL or a connection string of libpq. The rest comes from the environment, `.pgpass` and
   ///     service files.
-  ///   - model: The model, in the version that the database has. There is no migration: `StoreError.schemaMismatch` says so.
+  ///   - model: The model, in the version that the database has: it is not migrated from here.
   /// - Throws: `StoreError.invalidDescription`, `.needsMigration`, `.newerSchema`; `PostgresStoreError.unsupportedModel`,
   ///   `.unsuitableDatabase`, `.connectionLost`, `.server`.
   public init(
