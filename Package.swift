@@ -157,9 +157,11 @@ for target in package.targets where !["CCambium", "CZstd", "CStaticZstd"].contai
   target.swiftSettings = settings
 }
 
-// Without the optimizer, which takes longer than these gain by it: they sweep over nothing.
+// Without the optimizer, which takes longer than these gain by it: their work is done in the library.
 for target in package.targets
-where ["CommandTests", "DialectTests", "DocumentationTests", "ServiceTests"].contains(target.name) {
+where ["CommandTests", "DialectTests", "DocumentationTests", "ServiceTests", "StoreTests"]
+  .contains(target.name)
+{
   target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
 }
 
