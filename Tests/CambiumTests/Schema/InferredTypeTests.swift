@@ -487,7 +487,7 @@ import Testing
     _ type: Value.Type, says words: String, butNot others: String = "no such word"
   ) {
     let found = refusal(StoreModel(records: [Held<Value>.self]))
-    #expect(found?.record == "Held<\(Value.self)>")
+    #expect(found?.record == RecordDescription.name(of: Held<Value>.self))
     #expect(found?.field == "value")
     #expect(found?.version == 1)
     #expect(found?.reason.contains(words) == true, "\(type): \(found?.reason ?? "none")")

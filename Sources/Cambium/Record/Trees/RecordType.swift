@@ -65,7 +65,7 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
 
   override var hasOwnDeletionHook: Bool { hooks.beforeDelete != nil }
 
-  override var typeName: String? { String(describing: Subject.self) }
+  override var typeName: String? { RecordDescription.name(of: Subject.self) }
 
   override func willDelete(key: RawSpan, row: RawSpan, in writer: RecordWriter) throws {
     guard let beforeDelete = hooks.beforeDelete else { return }

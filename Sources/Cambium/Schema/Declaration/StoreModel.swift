@@ -432,6 +432,8 @@ extension Schema {
 
 extension RecordDescription {
   /// Returns the stored name of a record that states none: its type's name without its module and the types around it.
+  // Inlined where the type is known, the optimizer writes the name itself, and those of private types otherwise.
+  @inline(never)
   static func name(of type: any Record.Type) -> String { String(describing: type) }
 
   /// Returns the stored name of a type's records in a version.
