@@ -18,7 +18,8 @@ struct RandomHistory {
   /// What was done so far, and the last of it, for whoever looks for what went wrong.
   private(set) var operationCount = 0
   private var comparedAt = 0
-  private var recent: [String] = []
+  /// Told only if something goes wrong: to describe every step takes longer than many of them do.
+  private var recent: [any Sendable] = []
 
   init(seed: UInt64, of kind: Content.Kind = .entries) {
     self.seed = seed
@@ -42,7 +43,7 @@ struct RandomHistory {
     } catch {
       throw Disagreement(
         description: "seed \(seed), operation \(operationCount): \(error)\n  after "
-          + recent.suffix(8).joined(separator: "; "))
+          + recent.suffix(8).map { "\($0)" }.joined(separator: "; "))
     }
   }
 
@@ -68,7 +69,7 @@ struct RandomHistory {
   /// Does one thing; where something is to go wrong, the store is opened anew when it has.
   private mutating func perform(_ step: Scenario.Step) throws {
     operationCount += 1
-    recent.append("\(step)")
+    recent.append(step)
     if recent.count > 64 { recent.removeFirst(56) }
     do {
       try run.perform(step)
