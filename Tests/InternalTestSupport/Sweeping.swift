@@ -9,6 +9,11 @@ enum Seeds {
   static let round =
     UInt64(unsafe getenv("CAMBIUM_SOAK").map { unsafe String(cString: $0) } ?? "") ?? 0
 
+  /// How much of a random test is made: what does in each run, or what a round of soaking has time for.
+  static func count(_ each: Int, soaking: Int, debug: Int) -> Int {
+    scaled(round > 0 ? soaking : each, debug: debug)
+  }
+
   /// The first of `count` seeds, for part `shard` of a test.
   static func range(_ count: Int, shard: Int) -> Range<UInt64> {
     let first = round * 1_000_000 + UInt64(shard) * 10_000 + 1

@@ -9,8 +9,8 @@ import Testing
 @Suite("Long operations on the simulated disk")
 struct LongWorkCrashTests {
   private static let tally = Tally(parts: LongWork.all.count)
-  /// The images of each operation.
-  private static let wanted = scaled(1_100, debug: 12)
+  /// The images of each operation: of every moment some, and twice as many ways to lose what is pending in a soak.
+  private static let wanted = Seeds.count(550, soaking: 1_100, debug: 12)
 
   /// One image: to see a failure again, put its line into `replayed`.
   struct Image: CustomStringConvertible {

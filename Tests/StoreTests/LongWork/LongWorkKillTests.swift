@@ -11,12 +11,15 @@ import Testing
 struct LongWorkKillTests {
   /// Each store is that of a process that is killed, and of one that resumes and is killed, too.
   private static let lives = 2
-  private static let storeCount = scaled(4, debug: 1) * Soak.factor
+  /// Of each operation; a soak has four, and more in each round.
+  private static let storeCount = Seeds.count(2, soaking: 4, debug: 1) * Soak.factor
   private static let records = LongRecords.small(scaled(12_000, debug: 1_200))
 
   @Test
-  func `there are 200 processes to kill`() {
-    #expect(LongWork.all.count * Self.storeCount * Self.lives >= scaled(200, debug: 50))
+  func `there are 100 processes to kill, and 200 in a soak`() {
+    #expect(
+      LongWork.all.count * Self.storeCount * Self.lives
+        >= Seeds.count(100, soaking: 200, debug: 50))
   }
 
   @Test(.timeLimit(.minutes(60 * Soak.factor)), arguments: LongWork.all)

@@ -4,7 +4,8 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-/// A store that is read through deferred steps answers everything as one that was migrated whole, whatever the steps.
+/// A store that is read through deferred steps answers everything as one that was migrated whole, whatever the steps. Each run
+/// has other ones, and a round of soaking twice as many.
 @Suite struct RandomDeferralTests {
   /// A store in memory whose schema is set from without.
   fileprivate final class World {
@@ -89,7 +90,7 @@ import Testing
   {
     let seed = UInt64.random(in: .min ... .max)
     print("deferred steps: seed \(seed)")
-    for round in 0..<UInt64(scaled(400, debug: 8)) {
+    for round in 0..<UInt64(Seeds.count(200, soaking: 400, debug: 8)) {
       do {
         try run(seed &+ round)
       } catch {

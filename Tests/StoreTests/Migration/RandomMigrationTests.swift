@@ -7,9 +7,9 @@ import Testing
 @testable import InternalTestSupport
 
 /// Random models of five versions, and random records: whatever path a store takes, it ends with what each record
-/// must have become (X15).
+/// must have become (X15). A round of soaking takes more seeds, and other ones.
 @Suite struct RandomMigrationTests {
-  private static let seeds = 0..<UInt64(scaled(300, debug: 12) * Soak.factor)
+  private static let seeds = Seeds.range(Seeds.count(150, soaking: 300, debug: 12), shard: 0)
 
   @Test func `all paths between five random versions end with what the model says, T6 T3 J14`()
     throws
@@ -103,7 +103,7 @@ import Testing
 
   @Test func `a random step survives power cuts and failures at every call, T3`() throws {
     var (cuts, failures) = (0, 0)
-    for seed in 0..<UInt64(scaled(12, debug: 1)) {
+    for seed in Seeds.range(Seeds.count(6, soaking: 12, debug: 1), shard: 0) {
       let chain = RandomChain(seed: seed, versions: 2)
       var check = MigrationCheck(chain.model, seed: seed)
       check.count = 12

@@ -4,15 +4,16 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-/// X5: random things happen to stores, for long; dictionaries know what must be there.
+/// X5: random things happen to stores, for long; dictionaries know what must be there. A soak takes twice as many seeds.
 @Suite struct EngineModelTests {
   private static let shards = 0..<16
+  private static let seedCount = Seeds.count(2, soaking: 4, debug: 1)
   private static let tally = Tally(parts: shards.count)
 
   @Test(arguments: shards)
   func `whatever happens, a store holds what the model does`(shard: Int) {
     var findings = Findings()
-    for seed in Seeds.range(scaled(4, debug: 1), shard: 10 + shard) {
+    for seed in Seeds.range(Self.seedCount, shard: 10 + shard) {
       var history = RandomHistory(seed: seed)
       do {
         try history.run(operations: scaled(31_400, debug: 400))
@@ -24,7 +25,7 @@ import Testing
     for violation in findings.violations.prefix(5) { Issue.record("\(violation)") }
     #expect(findings.violations.isEmpty)
     Self.tally.add(findings) {
-      "X5: \($0.count.grouped) operations, \(Self.shards.count * scaled(4, debug: 1)) seeds,"
+      "X5: \($0.count.grouped) operations, \(Self.shards.count * Self.seedCount) seeds,"
         + " \($0.violations.count) violations"
     }
   }
