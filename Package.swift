@@ -113,6 +113,9 @@ let package = Package(
     .testTarget(
       name: "StoreTests",
       dependencies: ["Cambium", "CambiumTesting", "InternalTestSupport", "TestSupport"]),
+    // Measures code of programs, which is optimized.
+    .testTarget(
+      name: "SpeedTests", dependencies: ["Cambium", "InternalTestSupport", "TestSupport"]),
     .testTarget(name: "UnreflectedTests", dependencies: ["Cambium"]),
     .executableTarget(
       name: "CambiumCommand",
@@ -159,10 +162,12 @@ for target in package.targets where !["CCambium", "CZstd", "CStaticZstd"].contai
 
 // Without the optimizer, which takes longer than these gain by it: their work is done in the library.
 for target in package.targets
-where ["CommandTests", "DialectTests", "DocumentationTests", "ServiceTests", "StoreTests"]
-  .contains(target.name)
-{
-  target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
+where [
+  "CambiumTests", "CommandTests", "DialectTests", "DocumentationTests", "ServiceTests",
+  "StoreTests",
+].contains(target.name) {
+  // The compiler would check such a module twice, once for what others may import.
+  target.swiftSettings?.append(.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"]))
 }
 
 for target in package.targets where target.name == "UnreflectedTests" {

@@ -7,7 +7,7 @@
 
   @testable import Cambium
 
-  /// What a query costs before it reads anything, printed; the bounds are wide, for machines that do other things too.
+  /// The cost of a query before it reads anything, printed; the bounds are wide, for machines that do other things too.
   @Suite(.serialized) struct QuerySpeedTests {
     private func time(_ count: Int, _ body: (Int) throws -> Void) rethrows -> Double {
       try nanoseconds(each: count) {
@@ -39,7 +39,7 @@
       try store.write { transaction in
         try transaction.insert(contentsOf: Account.some(100_000))
       }
-      // What was committed is in trees then.
+      // The commits are in trees then.
       try store.close()
       store = try PersistentStore(at: path, model: .samples)
       let type = try store.entities.type(Account.self)

@@ -5,14 +5,14 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-/// What conditions cost: printed, since a busy machine is no reason to fail.
+/// The cost of conditions: printed, since a busy machine is no reason to fail.
 @Suite struct ConditionSpeedTests {
   private static let count = scaled(100_000, debug: 1000)
 
   @Test func `a term is asked of a row`() throws {
     let opened = try OpenedType<Member>()
     let layout = opened.type.layout
-    var rows: [StoredRecord] = []
+    var rows: [(key: Bytes, row: Bytes)] = []
     for number in 0..<1000 {
       var member = Member()
       member.id = number
@@ -24,7 +24,7 @@ import Testing
       member.tags = ["a", "b\(number % 10)"]
       let (row, key) = (RowWriter(), KeyEncoder())
       try opened.type.encode(member, to: row, key: key)
-      rows.append(StoredRecord(key: key.key.array(), row: row.row.array()))
+      rows.append((key.key.array(), row.row.array()))
     }
     var found = 0
     let base = try nanoseconds(each: Self.count) {

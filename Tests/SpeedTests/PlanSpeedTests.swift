@@ -5,28 +5,6 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-struct EightFields: Record, Hashable {
-  var id = UUID()
-  var created = Date(timeIntervalSinceReferenceDate: 700_000_000.25)
-  var title = "a title"
-  var body = "a body of some thirty characters"
-  var count = 42
-  var weight = 10.5
-  var isDone = true
-  var note: String? = "a note"
-
-  static func recordDescription(for version: Int) -> RecordDescription {
-    Field(primaryKey: true, name: "id", type: .uuid)
-    Field(name: "created", type: .date)
-    Field(name: "title", type: .string)
-    Field(name: "body", type: .string)
-    Field(name: "count", type: .integer)
-    Field(name: "weight", type: .double)
-    Field(name: "isDone", type: .boolean)
-    Field(name: "note", type: .string, optional: true)
-  }
-}
-
 /// Without a default for `id`, which the compiler's `init(from:)` would make, from the system's
 /// randomness, for each record.
 struct EightCoded: Record, Hashable {
@@ -56,7 +34,7 @@ struct EightCoded: Record, Hashable {
   }
 }
 
-/// Four times what is aimed at, so that only a change that costs much fails, on slow machines too.
+/// Bounds are four times the goals, so that only a change that costs much fails, on slow machines too.
 @Suite struct PlanSpeedTests {
   private static let count = scaled(200_000, debug: 1000)
 
