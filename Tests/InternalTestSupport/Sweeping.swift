@@ -9,7 +9,7 @@ enum Seeds {
   static let round =
     UInt64(unsafe getenv("CAMBIUM_SOAK").map { unsafe String(cString: $0) } ?? "") ?? 0
 
-  /// How much of a random test is made: what does in each run, or what a round of soaking has time for.
+  /// The size of a random test: enough for each run, or as much as a round of soaking has time for.
   static func count(_ each: Int, soaking: Int, debug: Int) -> Int {
     scaled(round > 0 ? soaking : each, debug: debug)
   }
