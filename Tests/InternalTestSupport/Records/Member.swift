@@ -2,7 +2,7 @@ import FoundationEssentials
 
 @testable import Cambium
 
-/// A record with what conditions can be asked of.
+/// A record with fields of every type that a condition may name.
 struct Member: Record, Hashable {
   struct Address: Codable, Hashable, Sendable {
     var street: String

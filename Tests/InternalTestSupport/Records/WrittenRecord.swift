@@ -1,7 +1,6 @@
 import FoundationEssentials
 
 @testable import Cambium
-@testable import InternalTestSupport
 
 /// A record with every kind of index that writing has to keep in step.
 struct WrittenRecord: Record, Hashable {
@@ -37,7 +36,7 @@ struct WrittenRecord: Record, Hashable {
     .comparison(field: "flag", .equal, .boolean(true))
   }
 
-  /// What no two records can have both.
+  /// Values of which two records cannot have the same.
   var claims: [String] {
     var claims = ["code \(code)"]
     if let mail { claims.append("mail \(mail)") }
@@ -110,7 +109,7 @@ struct WrittenRecords {
 
   var trees: Entity { type }
 
-  /// Does it to both, and compares what comes of it.
+  /// Does it to both, and compares the results.
   func perform(
     _ operation: RecordOperation, _ writer: RecordWriter, _ model: inout RecordModel
   ) throws {
