@@ -9,7 +9,7 @@ import Testing
 /// Random models of five versions, and random records: whatever path a store takes, it ends with what each record
 /// must have become (X15). A round of soaking takes more seeds, and other ones.
 @Suite struct RandomMigrationTests {
-  private static let seeds = Seeds.range(Seeds.count(150, soaking: 300, debug: 12), shard: 0)
+  private static let seeds = Seeds.range(Seeds.count(100, soaking: 300, debug: 12), shard: 0)
 
   @Test func `all paths between five random versions end with what the model says, T6 T3 J14`()
     throws
