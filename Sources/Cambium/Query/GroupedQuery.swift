@@ -22,11 +22,11 @@ public struct GroupedQuery<Subject: Record, Key, Value>: Sendable {
   var conditions: [@Sendable (RecordGroup<Key, Value>) -> Bool] = []
   /// The values by which groups are sorted. Groups that agree in all of them, or all groups if there are none, are sorted by
   /// their keys.
-  public var order: [Order] = []
+  package var order: [Order] = []
   /// The highest number of groups; nil for all.
-  public var limit: Int?
+  package var limit: Int?
   /// The number of groups that are left out at the beginning.
-  public var offset = 0
+  package var offset = 0
 }
 
 /// A group of records that have the same values.

@@ -161,11 +161,6 @@ extension Query {
     let collation: Collation?
 
     @usableFromInline
-    init(_ property: PropertyReference, isDescending: Bool, isCaseInsensitive: Bool) {
-      self.init(
-        property, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive, collation: nil)
-    }
-
     init(
       _ property: PropertyReference, isDescending: Bool, isCaseInsensitive: Bool,
       collation: Collation?
@@ -199,25 +194,36 @@ extension Query {
         collation: order.collation)
     }
 
-    /// Sorts from the lowest value to the highest.
+    /// Sorts from the lowest value of a property to the highest: `.ascending(\.name)`, `.ascending(\.name, collation: .german)`.
+    ///
+    /// - Parameters:
+    ///   - caseInsensitive: True if strings are sorted by Unicode's simple case folding of them.
+    ///   - collation: The collation by which strings are sorted, which decides about case as well; nil for the order of their
+    ///     UTF-8 bytes.
+    /// - Complexity: Records come from an index in that order, if there is one; else all records of the query are found and
+    ///   sorted, and a collation computes a sort key for each.
     @inlinable
     public static func ascending<Value>(
-      _ field: KeyPath<Subject, Value>, caseInsensitive: Bool = false
+      _ field: KeyPath<Subject, Value>, caseInsensitive: Bool = false, collation: Collation? = nil
     ) -> Order {
       Order(
-        PropertyReference(field), isDescending: false, isCaseInsensitive: caseInsensitive)
+        PropertyReference(field), isDescending: false,
+        isCaseInsensitive: caseInsensitive && collation == nil, collation: collation)
     }
 
-    /// Sorts from the highest value to the lowest.
+    /// Sorts from the highest value of a property to the lowest, as `ascending(_:caseInsensitive:collation:)`.
     @inlinable
     public static func descending<Value>(
-      _ field: KeyPath<Subject, Value>, caseInsensitive: Bool = false
+      _ field: KeyPath<Subject, Value>, caseInsensitive: Bool = false, collation: Collation? = nil
     ) -> Order {
-      Order(PropertyReference(field), isDescending: true, isCaseInsensitive: caseInsensitive)
+      Order(
+        PropertyReference(field), isDescending: true,
+        isCaseInsensitive: caseInsensitive && collation == nil, collation: collation)
     }
 
     /// Sorts from the lowest to the highest of the values that a closure computes of the fields:
-    /// `.ascending { $0.price * $0.quantity }`, `.ascending { $0.books.count() }`. Null comes first.
+    /// `.ascending { $0.price * $0.quantity }`, `.ascending { $0.author.name }`, `.ascending { $0.books.count() }`. Null comes
+    /// first.
     ///
     /// - Complexity: All records of the query are found, and the value is computed for each. With a limit, only the keys of so
     ///   many are kept.
@@ -236,54 +242,6 @@ extension Query {
       _ value: (Fields<Subject>) -> Operand
     ) -> Order where Operand.Subject == Subject, Operand.Value: OrderedFieldValue {
       Order(value(Fields()).computed.tree, isDescending: true)
-    }
-
-    /// Sorts strings by a collation, from the first to the last: `.ascending(\.name, collation: .german)`.
-    ///
-    /// - Complexity: Records come from an index that is `.collated` by it, if there is one; else all records of the query
-    ///   are found, and a sort key is computed for each.
-    public static func ascending<Value>(
-      _ field: KeyPath<Subject, Value>, collation: Collation
-    ) -> Order {
-      Order(
-        PropertyReference(field), isDescending: false, isCaseInsensitive: false,
-        collation: collation)
-    }
-
-    /// Sorts strings by a collation, from the last to the first.
-    public static func descending<Value>(
-      _ field: KeyPath<Subject, Value>, collation: Collation
-    ) -> Order {
-      Order(
-        PropertyReference(field), isDescending: true, isCaseInsensitive: false,
-        collation: collation)
-    }
-
-    /// Sorts by a property of the records that a reference leads to: `.ascending(\.author, \.name)`. Records without one
-    /// come first.
-    ///
-    /// - Complexity: All records of the query are found and sorted, with a look-up for each.
-    public static func ascending<Relation: ReferenceProperty, Value>(
-      _ reference: KeyPath<Subject, Relation>, _ field: KeyPath<Relation.Target, Value>,
-      caseInsensitive: Bool = false
-    ) -> Order {
-      Order(
-        PropertyReference(reference).leading(
-          from: Subject.self, to: PropertyReference(field), of: Relation.Target.self),
-        isDescending: false, isCaseInsensitive: caseInsensitive)
-    }
-
-    /// Sorts by a property of the records that a reference leads to. Records without one come last.
-    ///
-    /// - Complexity: as `ascending(_:_:caseInsensitive:)`.
-    public static func descending<Relation: ReferenceProperty, Value>(
-      _ reference: KeyPath<Subject, Relation>, _ field: KeyPath<Relation.Target, Value>,
-      caseInsensitive: Bool = false
-    ) -> Order {
-      Order(
-        PropertyReference(reference).leading(
-          from: Subject.self, to: PropertyReference(field), of: Relation.Target.self),
-        isDescending: true, isCaseInsensitive: caseInsensitive)
     }
   }
 }

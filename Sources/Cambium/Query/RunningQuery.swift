@@ -18,19 +18,10 @@ public struct RunningQuery<Subject: Record, Value>: Sendable {
   let value: @Sendable (FieldValue, RecordType<Subject>) throws -> Value
   var conditions: [@Sendable (Value) -> Bool] = []
   /// The highest number of records that are returned; nil for all.
-  public var limit: Int?
+  package var limit: Int?
   /// The number of records that are left out at the beginning.
-  public var offset = 0
+  package var offset = 0
 }
-
-/// A record of a ``RunningQuery`` with its value.
-public struct RunningRecord<Subject: Record, Value> {
-  public let record: Subject
-  /// The value of the records from the first up to this one.
-  public let value: Value
-}
-
-extension RunningRecord: Sendable where Subject: Sendable, Value: Sendable {}
 
 /// A value that is computed from each record and those before it.
 enum RunningStep: Hashable, Sendable {

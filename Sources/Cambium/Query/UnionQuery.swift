@@ -18,11 +18,11 @@ public struct UnionQuery<Row, Columns>: Sendable {
   /// The columns by which rows are sorted.
   var order: [ColumnOrder] = []
   /// True if each row is returned once, where it comes first.
-  public var isDistinct = false
+  package var isDistinct = false
   /// The highest number of rows; nil for all.
-  public var limit: Int?
+  package var limit: Int?
   /// The number of rows that are left out at the beginning.
-  public var offset = 0
+  package var offset = 0
 }
 
 // MARK: Putting together

@@ -35,9 +35,9 @@ public struct Collation: Hashable, Sendable {
   }
 
   /// The name by which stores know it.
-  public var name: String { content.name }
+  package var name: String { content.name }
   /// The version of the function.
-  public var version: String { content.version }
+  package var version: String { content.version }
 
   /// True if the program has given its function.
   var isProvided: Bool { content.sortKey != nil }

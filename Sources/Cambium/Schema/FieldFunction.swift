@@ -31,7 +31,7 @@ public enum DatePart: Hashable, Sendable, CaseIterable, BitwiseCopyable {
 /// There are no zones with summer time: their rules change, and with them the groups and orders that a query was tested with.
 public struct UTCOffset: Hashable, Sendable, BitwiseCopyable {
   /// The minutes by which the clock is ahead of UTC.
-  public let minutes: Int
+  package let minutes: Int
 
   /// The offset of a clock that is so many minutes ahead of UTC. Beyond 18 hours in either direction, it is an error when
   /// the expression is checked.

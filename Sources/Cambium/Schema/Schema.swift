@@ -43,9 +43,9 @@ public struct RecordSchema: Hashable, Sendable {
   /// The indexes, including unique constraints.
   package internal(set) var indexes: [IndexSchema]
   /// A text of the user's that is part of the fingerprint.
-  public internal(set) var modifier: String?
+  package internal(set) var modifier: String?
   /// The annotations of the record, by their names: see `RecordDescription.UserInfo`. Those of a kind are with its composite.
-  public internal(set) var userInfo: [String: String] = [:]
+  package internal(set) var userInfo: [String: String] = [:]
   /// When records expire; nil if they do not.
   package internal(set) var expiry: ExpirySchema? = nil
   /// The kinds of the record, by the numbers of their composites: at most one of those with one parent is there.
@@ -88,15 +88,15 @@ public struct FieldSchema: Hashable, Sendable {
   /// The number of the composite of which it is a part; `nil` if it is a part of none.
   package internal(set) var composite: UInt32?
   /// A text of the program's that is part of the fingerprint.
-  public internal(set) var modifier: String?
+  package internal(set) var modifier: String?
   /// The reference; `nil` if the field is none.
   package internal(set) var reference: ReferenceSchema? = nil
   /// How the store computes its values; `nil` if programs give them.
   package internal(set) var derivation: DerivationSchema? = nil
   /// The annotations of the field, by their names: see `Field`.
-  public internal(set) var userInfo: [String: String] = [:]
+  package internal(set) var userInfo: [String: String] = [:]
   /// The value of records that are created without their Swift type and do not name the field; `nil` if there is none.
-  public internal(set) var defaultValue: FieldValue? = nil
+  package internal(set) var defaultValue: FieldValue? = nil
 }
 
 extension FieldSchema {

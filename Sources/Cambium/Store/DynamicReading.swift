@@ -123,7 +123,7 @@ extension RecordReading where Self: ~Copyable {
   /// - Parameter skip: Called with each record that cannot be read: its bytes are damaged, or the type has no such value.
   /// - Throws: `StoreError.unknownRecord`, `.closed`, `.io`; errors of the type's hook after loading, `skip` and
   ///   `body`.
-  public func forEach<Subject: Record>(
+  package func forEach<Subject: Record>(
     _ type: Subject.Type, skipping skip: (SkippedRecord) throws -> Void,
     _ body: (Subject) throws -> Void
   ) throws {
@@ -143,7 +143,7 @@ extension RecordReading where Self: ~Copyable {
   ///   - stringsAsBlobs: As for `forEach(record:where:sortedBy:limit:offset:after:fields:stringsAsBlobs:_:)`.
   ///   - skip: Called with each record whose bytes are damaged.
   /// - Throws: `StoreError.unknownRecord`, `.closed`, `.io`; errors of `skip` and `body`.
-  public func forEach(
+  package func forEach(
     record name: String, stringsAsBlobs: Bool = false,
     skipping skip: (SkippedRecord) throws -> Void, _ body: (DynamicRecord) throws -> Void
   ) throws {

@@ -40,7 +40,7 @@ extension PersistentStore {
   ///
   /// - Throws: As `fence(movedTo:)`; `StoreError.locked` if it is open for writing, `.unknownRecord` if it has no model yet,
   ///   `.missing`, `.newerFormat`, `.networkFileSystem`.
-  public static func fence(
+  package static func fence(
     at path: String, movedTo place: String, options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
     let store = try Fence.open(path, options)
@@ -95,7 +95,7 @@ extension StoreSnapshot {
   /// not.
   ///
   /// - Throws: `StoreError.corrupt`, `.io`.
-  public var movedTo: String? {
+  package var movedTo: String? {
     get throws(StoreError) { try Fence.place(in: trees, entities.metadata) }
   }
 }

@@ -83,37 +83,3 @@ extension WriteTransaction {
     return try type.load(key: key.rawSpan, row: row.rawSpan, blobs: writer.blobFinder(of: type))
   }
 }
-
-extension PersistentStore {
-  /// Adds a record, or merges it into the stored one, in a transaction of its own.
-  ///
-  /// ```swift
-  /// try store.save(delivery) { stored, new in stored.stock += new.stock }
-  /// ```
-  ///
-  /// - Throws: as `write` and `WriteTransaction.save(_:merging:)`.
-  public func save<Subject: Record>(
-    _ record: Subject, durability: Durability? = nil,
-    merging merge: (inout Subject, Subject) throws -> Void
-  ) throws {
-    try write(durability: durability) { transaction in
-      try transaction.save(record, merging: merge)
-    }
-  }
-
-  /// Replaces a record if its revision is still that of the stored one, in a transaction of its own.
-  ///
-  /// ```swift
-  /// item = try store.update(item, revision: \.revision)
-  /// ```
-  ///
-  /// - Throws: as `write` and `WriteTransaction.update(_:revision:)`.
-  @discardableResult
-  public func update<Subject: Record, Revision: FixedWidthInteger>(
-    _ record: Subject, revision: WritableKeyPath<Subject, Revision>, durability: Durability? = nil
-  ) throws -> Subject {
-    try write(durability: durability) { transaction in
-      try transaction.update(record, revision: revision)
-    }
-  }
-}

@@ -407,43 +407,6 @@ extension PersistentStore {
     }
   }
 
-  /// Adds a record, or merges it into the stored one, in a transaction of its own.
-  ///
-  /// ```swift
-  /// try await store.save(delivery) { stored, new in stored.stock += new.stock }
-  /// ```
-  ///
-  /// - Throws: as `write` and `WriteTransaction.save(_:merging:)`.
-  nonisolated(nonsending)
-    public func save<Subject: Record>(
-      _ record: Subject, durability: Durability? = nil,
-      merging merge: (inout Subject, Subject) throws -> Void
-    ) async throws
-  {
-    try await write(durability: durability) { transaction in
-      try transaction.save(record, merging: merge)
-    }
-  }
-
-  /// Replaces a record if its revision is still that of the stored one, in a transaction of its own.
-  ///
-  /// ```swift
-  /// item = try await store.update(item, revision: \.revision)
-  /// ```
-  ///
-  /// - Throws: as `write` and `WriteTransaction.update(_:revision:)`.
-  @discardableResult
-  nonisolated(nonsending)
-    public func update<Subject: Record, Revision: FixedWidthInteger>(
-      _ record: Subject, revision: WritableKeyPath<Subject, Revision>,
-      durability: Durability? = nil
-    ) async throws -> Subject
-  {
-    try await write(durability: durability) { transaction in
-      try transaction.update(record, revision: revision)
-    }
-  }
-
   /// Imports sources, in a transaction of its own: finds the record of each by an identifier, and writes what `make` makes
   /// of both. If the task is cancelled, nothing is imported. The closures are isolated as the caller is.
   ///
@@ -577,7 +540,7 @@ extension PersistentStore {
   /// - Throws: as the synchronous one.
   @discardableResult
   @concurrent
-  public func compactionStep(
+  package func compactionStep(
     _ options: CompactionOptions = CompactionOptions(scope: .segments),
     budget: WorkBudget = .bytes(32 << 20)
   ) async throws(StoreError) -> Bool {

@@ -2,11 +2,11 @@
 /// the first of the bounds is reached; slices of records are cut to the time that is left.
 public struct WorkBudget: Hashable, Sendable {
   /// The number of records, or of tree entries in a compaction; nil for no limit.
-  public var records: Int?
+  package var records: Int?
   /// The bytes of rows, or of pages that are written; nil for no limit.
-  public var bytes: Int?
+  package var bytes: Int?
   /// The time; nil for no limit.
-  public var time: Duration?
+  package var time: Duration?
 
   /// Creates a limit of records, bytes and time; without any, there is none.
   public init(records: Int? = nil, bytes: Int? = nil, time: Duration? = nil) {

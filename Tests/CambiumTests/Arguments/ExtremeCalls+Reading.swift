@@ -165,39 +165,12 @@ enum ExtremeCalls {
         ) { _ in }
       }
     },
-    "RecordReading.explain(record:where:sortedBy:limit:offset:after:running:)": { extremes in
-      dynamic(extremes) { name, condition, order, number, _ in
-        _ = try extremes.store.explain(
-          record: name, where: condition, sortedBy: order, limit: number, offset: number,
-          after: [.string("\(number)"), .null], running: true)
-      }
-    },
-    "RecordReading.group(record:where:by:summing:)": { extremes in
-      for condition in Extremes.conditions {
-        Extremes.attempt {
-          _ = try extremes.store.group(record: "Photo", where: condition, by: ["id"])
-        }
-      }
-      for name in Extremes.strings {
-        Extremes.attempt { _ = try extremes.store.group(record: name, by: []) }
-        Extremes.attempt {
-          _ = try extremes.store.group(record: "Photo", by: [name], summing: [name])
-        }
-      }
-    },
     "RecordReading.count(record:where:)": { extremes in
       for condition in Extremes.conditions {
         Extremes.attempt { _ = try extremes.store.count(record: "Photo", where: condition) }
       }
       for name in Extremes.strings {
         Extremes.attempt { _ = try extremes.store.count(record: name) }
-      }
-    },
-    "RecordReading.forEach(record:stringsAsBlobs:skipping:_:)": { extremes in
-      for name in Extremes.strings {
-        Extremes.attempt {
-          try extremes.store.forEach(record: name, skipping: { _ in }) { _ in }
-        }
       }
     },
     "Inclusion.all(_:where:sortedBy:limit:including:)": { _ in
@@ -220,22 +193,6 @@ enum ExtremeCalls {
       for name in Extremes.strings {
         let other = DynamicRecord(name, [:])
         Extremes.attempt { _ = try store.related(to: other, "parts") }
-      }
-    },
-    "RecordReading.related(to:_:stringsAsBlobs:)": { _ in
-      let store = try Part.store()
-      let records = Extremes.values.map { value in
-        DynamicRecord("Part", ["id": value, "whole": value])
-      }
-      for relation in Extremes.strings + ["whole", "parts", "id"] {
-        Extremes.attempt { _ = try store.related(to: records, relation, stringsAsBlobs: true) }
-        for record in records {
-          Extremes.attempt { _ = try store.related(to: [record, record], relation) }
-        }
-      }
-      for name in Extremes.strings {
-        let other = DynamicRecord(name, [:])
-        Extremes.attempt { _ = try store.related(to: [other, other] + records, "parts") }
       }
     },
     "RecordReading.fetch(record:key:_:)": { extremes in

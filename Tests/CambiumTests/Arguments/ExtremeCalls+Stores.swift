@@ -73,11 +73,6 @@ extension ExtremeCalls {
         }
       }
     },
-    "PersistentStore.snapshot(at:options:)": { extremes in
-      for path in paths(extremes) {
-        Extremes.attempt { _ = try PersistentStore.snapshot(at: path) }
-      }
-    },
     "PersistentStore.check(at:_:options:progress:)": { extremes in
       for path in paths(extremes) {
         Extremes.attempt { _ = try PersistentStore.check(at: path) }
@@ -92,12 +87,6 @@ extension ExtremeCalls {
           #expect(try store.snapshot().movedTo == text)
           try store.close()
         }
-      }
-    },
-    "PersistentStore.fence(at:movedTo:options:)": { extremes in
-      for path in paths(extremes) {
-        Extremes.attempt { try PersistentStore.fence(at: path, movedTo: path) }
-        Extremes.attempt { try PersistentStore.fence(at: extremes.store.path, movedTo: path) }
       }
     },
     "PersistentStore.liftFence(at:options:)": { extremes in
@@ -172,11 +161,6 @@ extension ExtremeCalls {
       for version in Extremes.integers {
         Extremes.attempt { try extremes.store.dropKeptVersions(before: version) }
       }
-    },
-    "HistoryOptions.init(commitCount:age:keepsOldValues:)": { extremes in
-      open(
-        extremes,
-        history: Extremes.integers.map { HistoryOptions(commitCount: $0, keepsOldValues: true) })
     },
     "HistoryOptions.kept(for:oldValues:)": { extremes in
       open(extremes, history: Extremes.durations.map { .kept(for: $0) })

@@ -41,7 +41,7 @@ private func reached(
     .sorted { $0.lexicographicallyPrecedes($1) }
 }
 
-private func pairs(_ records: [RecordAtDepth<Part>]) -> [[Int]] {
+private func pairs(_ records: [(record: Part, depth: Int)]) -> [[Int]] {
   records.map { [$0.depth, $0.record.id] }
 }
 

@@ -159,7 +159,7 @@ import Testing
     try await store.save(Owner(id: 2, name: "c"))
     try await store.save(Part(id: 1, owner: Reference(1)))
     try await store.save(Part(id: 2, owner: Reference(2)))
-    let results = try store.results(of: Part.sorted(by: .ascending(\.owner, \.name)))
+    let results = try store.results(of: Part.sorted(by: .ascending { $0.owner.name }))
     var iterator = results.makeAsyncIterator()
     #expect(try await iterator.next()?.records.map(\.id) == [1, 2])
     // The order stays.

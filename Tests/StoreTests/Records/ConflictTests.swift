@@ -167,8 +167,11 @@ import Testing
 
   @Test func `merging changes the stored record, found by its key or a unique value`() throws {
     try withStore { store in
+      func merge(_ member: Member, _ change: (inout Member, Member) throws -> Void) throws {
+        try store.write { try $0.save(member, merging: change) }
+      }
       func add(_ member: Member) throws {
-        try store.save(member) { stored, new in stored.points += new.points }
+        try merge(member) { stored, new in stored.points += new.points }
       }
       try add(Member(id: 1, email: "a", points: 1))
       try add(Member(id: 1, email: "b", points: 2))
@@ -180,9 +183,9 @@ import Testing
       let errors = [
         refusal { try add(Member(id: 4, email: "a", badge: 3)) },
         refusal { try add(Member(id: 1, email: "c", points: 1)) },
-        refusal { try store.save(Member(id: 1, email: "")) { stored, _ in stored.id = 9 } },
-        refusal { try store.save(Member(id: 1, email: "")) { stored, _ in stored.points = -1 } },
-        refusal { try store.save(Member(id: 1, email: "")) { stored, _ in stored.email = "c" } },
+        refusal { try merge(Member(id: 1, email: "")) { stored, _ in stored.id = 9 } },
+        refusal { try merge(Member(id: 1, email: "")) { stored, _ in stored.points = -1 } },
+        refusal { try merge(Member(id: 1, email: "")) { stored, _ in stored.email = "c" } },
       ]
       for (error, isConflict) in zip(errors, [true, true, false, false, true]) {
         switch error {
@@ -192,7 +195,7 @@ import Testing
         }
       }
       struct Own: Error {}
-      #expect(throws: Own.self) { try store.save(before[0]) { _, _ in throw Own() } }
+      #expect(throws: Own.self) { try merge(before[0]) { _, _ in throw Own() } }
       #expect(try store.fetch(Member.self) == before)
     }
   }
@@ -201,25 +204,25 @@ import Testing
     try withStore { store in
       let first = Member(id: 1, email: "a", revision: 255)
       try store.insert(first)
-      let second = try store.update(first, revision: \.revision)
+      func update(_ member: Member) throws -> Member {
+        try store.write { try $0.update(member, revision: \.revision) }
+      }
+      let second = try update(first)
       #expect(second.revision == 0)
       #expect(try store.fetch(Member.self) == [second])
       guard
-        case .staleRecord("Member", "1") = refusal({ try store.update(first, revision: \.revision) }
-        )
+        case .staleRecord("Member", "1") = refusal({ _ = try update(first) })
       else {
         Issue.record("a stale copy was saved")
         return
       }
       var third = second
       third.points = 6
-      try store.update(third, revision: \.revision)
+      _ = try update(third)
       #expect(try store.fetch(Member.self, key: 1)?.points == 6)
       #expect(try store.fetch(Member.self, key: 1)?.revision == 1)
       guard
-        case .noSuchRecord = refusal({
-          try store.update(Member(id: 2, email: "b"), revision: \.revision)
-        })
+        case .noSuchRecord = refusal({ _ = try update(Member(id: 2, email: "b")) })
       else {
         Issue.record("a record that is not there was updated")
         return

@@ -158,7 +158,7 @@ extension Chinook {
     },
     SQLQuestion("C29") { store in
       let albums = try store.fetch(
-        Album.sorted(by: .ascending(\.artist, \.name), .ascending(\.title)).limit(10).offset(5))
+        Album.sorted(by: .ascending { $0.artist.name }, .ascending(\.title)).limit(10).offset(5))
       return albums.map { row($0.id) }
     },
     SQLQuestion("C30", inAnyOrder: true) { store in

@@ -81,7 +81,7 @@ struct ChinookTests {
     answer(
       "C29",
       try state.fetch(
-        Album.sorted(by: .ascending(\.artist, \.name), .ascending(\.title)).limit(10).offset(5)
+        Album.sorted(by: .ascending { $0.artist.name }, .ascending(\.title)).limit(10).offset(5)
       ).map { "\($0.id)" })
     answer(
       "C30",

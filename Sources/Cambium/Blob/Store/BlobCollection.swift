@@ -40,9 +40,9 @@ extension PersistentStore {
 /// A limit of the work that one call to `collectBlobs` does.
 public struct BlobBudget: Hashable, Sendable {
   /// The most bytes of blobs that are moved; the last blob is always finished.
-  public var bytes: Int
+  package var bytes: Int
   /// The least share of garbage in a file for it to be rewritten.
-  public var garbageShare: Double
+  package var garbageShare: Double
 
   /// Creates a limit of the bytes that are moved.
   public init(bytes: Int, garbageShare: Double = 0.5) {

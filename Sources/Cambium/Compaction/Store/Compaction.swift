@@ -92,7 +92,7 @@ extension PersistentStore {
   /// - Returns: True if there is more to do.
   /// - Throws: as `compact`.
   @discardableResult
-  public func compactionStep(
+  package func compactionStep(
     _ options: CompactionOptions = CompactionOptions(scope: .segments),
     budget: WorkBudget = .bytes(32 << 20)
   ) throws(StoreError) -> Bool {

@@ -12,7 +12,7 @@ public struct ImportReport: Hashable, Sendable {
   public var duplicates = 0
 
   /// Creates a report of no sources.
-  public init() {}
+  @usableFromInline package init() {}
 
   /// Adds the numbers of another import.
   package static func += (report: inout ImportReport, other: ImportReport) {

@@ -151,14 +151,14 @@ final class HistoryKeeping: @unchecked Sendable {
 /// in memory.
 public struct HistoryOptions: Hashable, Sendable {
   /// The number of commits that are kept; nil for all.
-  public var commitCount: Int?
+  package var commitCount: Int?
   /// The time that a commit is kept; nil for ever.
-  public var age: Duration?
+  package var age: Duration?
   /// Keeps the values that records had before they were updated or deleted.
-  public var keepsOldValues: Bool
+  package var keepsOldValues: Bool
 
   /// Creates options that keep a number of commits, or commits for a time; without either, all of them.
-  public init(commitCount: Int? = nil, age: Duration? = nil, keepsOldValues: Bool = false) {
+  package init(commitCount: Int? = nil, age: Duration? = nil, keepsOldValues: Bool = false) {
     self.commitCount = commitCount
     self.age = age
     self.keepsOldValues = keepsOldValues

@@ -9,7 +9,7 @@ public struct QueryExplanation: Hashable, Sendable {
   /// such a plan is taken without comparing it with others, until 64 records were found. Nil if plans are compared first.
   public let accessByForm: String?
   /// The condition that is evaluated on each record that is found, because no range expresses it; nil if there is none.
-  public let condition: FieldCondition?
+  package let condition: FieldCondition?
   /// For each query in the condition: how it was run, and its value. For each part of the condition that leads over a relation:
   /// how the related records are found, and when.
   public let related: [String]

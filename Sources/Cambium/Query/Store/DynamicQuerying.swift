@@ -112,7 +112,7 @@ extension RecordReading where Self: ~Copyable {
   /// - Complexity: Linear in the records; memory for each group.
   /// - Throws: As `count(record:where:)`; `StoreError.invalidQuery` if values have no order or no sum, or a sum of integers
   ///   exceeds 64 bits.
-  public func group(
+  package func group(
     record name: String, where condition: FieldCondition? = nil, by fields: [String],
     summing sums: [String] = []
   ) throws(StoreError) -> [RecordGroup<[FieldValue], [FieldValue]>] {
@@ -126,7 +126,7 @@ extension RecordReading where Self: ~Copyable {
   /// Explains how a query of the type stored as `name` is run.
   ///
   /// - Throws: as `fetch(record:where:sortedBy:limit:offset:after:fields:)`.
-  public func explain(
+  package func explain(
     record name: String, where condition: FieldCondition? = nil, sortedBy order: [FieldOrder] = [],
     limit: Int? = nil, offset: Int = 0, after key: [FieldValue]? = nil, running: Bool = false
   ) throws(StoreError) -> QueryExplanation {

@@ -20,7 +20,7 @@ extension RecordReading where Self: ~Copyable {
   /// Returns the names of the queries that are kept of a type.
   ///
   /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`.
-  public func queryNames<Subject: Record>(_ type: Subject.Type) throws -> [String] {
+  package func queryNames<Subject: Record>(_ type: Subject.Type) throws -> [String] {
     let start = try recordReader().entities.name(ofQuery: "", type)
     // By bytes: a name may begin with a mark that joins the letter before it.
     return try allMetadataNames().filter { $0.utf8.starts(with: start.utf8) }

@@ -11,7 +11,7 @@ extension RecordReading where Self: ~Copyable {
   ///   sum of integers exceeds 64 bits, or a value is out of the range of its type.
   public func fetch<Subject: Record, Value>(
     _ query: RunningQuery<Subject, Value>
-  ) throws -> [RunningRecord<Subject, Value>] {
+  ) throws -> [(record: Subject, value: Value)] {
     try recordReader().running(query)
   }
 }
@@ -19,7 +19,7 @@ extension RecordReading where Self: ~Copyable {
 extension RecordReader {
   fileprivate func running<Subject: Record, Value>(
     _ query: RunningQuery<Subject, Value>
-  ) throws -> [RunningRecord<Subject, Value>] {
+  ) throws -> [(record: Subject, value: Value)] {
     let type = try entities.type(Subject.self)
     try FieldQuery(limit: query.limit, offset: query.offset).checkWindow(of: type.record)
     var keys: [FieldExpression] = []
@@ -28,7 +28,7 @@ extension RecordReader {
     let resolved = try query.query.resolved(in: type, entities)
     let found = try QueryRunner(type, in: self).find(resolved)
     var values = try RunningValues([step], within: keys, of: found, resolved, type, in: self)
-    var records: [RunningRecord<Subject, Value>] = []
+    var records: [(record: Subject, value: Value)] = []
     var offset = query.offset
     while records.count < query.limit ?? .max, try found.next() {
       let value = try query.value(try values.add(found.key, try found.row())[0], type)
@@ -38,7 +38,7 @@ extension RecordReader {
         continue
       }
       let record = try type.load(key: found.key, row: try found.row(), blobs: found.blobs)
-      records.append(RunningRecord(record: record, value: value))
+      records.append((record, value))
     }
     return records
   }

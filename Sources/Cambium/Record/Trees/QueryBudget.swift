@@ -9,10 +9,10 @@
 /// `StoreError.queryBudgetExceeded`, and so does one whose task was cancelled.
 public struct QueryBudget: Hashable, Sendable {
   /// The highest number of rows and index entries that a query reads, those of related records included.
-  public var rows: Int
+  package var rows: Int
   /// The longest time from the beginning of a query until its last record is read; nil for any. With a cursor, the time
   /// that passes between its records counts, too.
-  public var duration: Duration?
+  package var duration: Duration?
 
   /// Creates a limit of rows and time; without either, there is none.
   public init(rows: Int = .max, duration: Duration? = nil) {

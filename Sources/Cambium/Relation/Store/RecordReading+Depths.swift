@@ -1,15 +1,5 @@
 // Records that a relation of a type to itself leads to, again and again: the parts of parts, the manager of the manager.
 
-/// A record that was reached over a relation, and how far away it is.
-public struct RecordAtDepth<Subject: Record> {
-  /// The record.
-  public let record: Subject
-  /// The number of steps on the shortest way to it: 1 for a record that the relation leads to directly.
-  public let depth: Int
-}
-
-extension RecordAtDepth: Sendable where Subject: Sendable {}
-
 extension RecordReading where Self: ~Copyable {
   /// Returns the records that lead to a record over a reference, those that lead to these, and so on.
   ///
@@ -19,7 +9,8 @@ extension RecordReading where Self: ~Copyable {
   /// }
   /// ```
   ///
-  /// Each record comes once, at its least depth, however many ways lead to it, so cycles end; the record itself is left out.
+  /// Each record comes once, at its least depth, however many ways lead to it, so cycles end; the record itself is left out. The
+  /// depth is the number of steps on the shortest way: 1 for a record that leads to it directly.
   /// Records come by depth, and those of one depth by primary key.
   ///
   /// - Parameters:
@@ -31,7 +22,7 @@ extension RecordReading where Self: ~Copyable {
   ///   type's hook after loading.
   public func descendants<Subject: Record & Identifiable>(
     of record: Subject, along inverse: Inverse<Subject, Subject>, upTo depth: Int? = nil
-  ) throws -> [RecordAtDepth<Subject>] {
+  ) throws -> [(record: Subject, depth: Int)] {
     try recordReader().reached(
       from: .record(record), over: inverse.relation.relationProperty, upTo: depth)
   }
@@ -42,7 +33,7 @@ extension RecordReading where Self: ~Copyable {
   /// - Throws: As `descendants(of:along:upTo:)` of a record; as `fetch(_:after:)`.
   public func descendants<Subject: Record & Identifiable>(
     of query: Query<Subject>, along inverse: Inverse<Subject, Subject>, upTo depth: Int? = nil
-  ) throws -> [RecordAtDepth<Subject>] {
+  ) throws -> [(record: Subject, depth: Int)] {
     try recordReader().reached(
       from: .query(query), over: inverse.relation.relationProperty, upTo: depth)
   }
@@ -61,7 +52,7 @@ extension RecordReading where Self: ~Copyable {
   /// - Throws: as `descendants(of:along:upTo:)`.
   public func ancestors<Subject: Record, Relation: ReferenceProperty>(
     of record: Subject, along reference: KeyPath<Subject, Relation>, upTo depth: Int? = nil
-  ) throws -> [RecordAtDepth<Subject>] where Relation.Target == Subject {
+  ) throws -> [(record: Subject, depth: Int)] where Relation.Target == Subject {
     let relation = FieldReference<Subject, Relation>(PropertyReference(reference)).relation
     return try recordReader().reached(
       from: .record(record), over: relation.relationProperty, upTo: depth)
@@ -73,7 +64,7 @@ extension RecordReading where Self: ~Copyable {
   /// - Throws: As `ancestors(of:along:upTo:)` of a record; as `fetch(_:after:)`.
   public func ancestors<Subject: Record, Relation: ReferenceProperty>(
     of query: Query<Subject>, along reference: KeyPath<Subject, Relation>, upTo depth: Int? = nil
-  ) throws -> [RecordAtDepth<Subject>] where Relation.Target == Subject {
+  ) throws -> [(record: Subject, depth: Int)] where Relation.Target == Subject {
     let relation = FieldReference<Subject, Relation>(PropertyReference(reference)).relation
     return try recordReader().reached(
       from: .query(query), over: relation.relationProperty, upTo: depth)
@@ -139,15 +130,15 @@ private struct ReachedRow {
 extension RecordReader {
   fileprivate func reached<Subject: Record>(
     from beginning: Beginning<Subject>, over relation: PropertyReference, upTo most: Int?
-  ) throws -> [RecordAtDepth<Subject>] {
+  ) throws -> [(record: Subject, depth: Int)] {
     let type = try entities.type(Subject.self)
     let name = try StoredNames(type, entities).relation(relation).name
-    var records: [RecordAtDepth<Subject>] = []
+    var records: [(record: Subject, depth: Int)] = []
     try forEachReached(from: try rows(of: beginning, type), over: name, upTo: most, type) {
       found, depth in
       let record = try type.load(
         key: found.key.rawSpan, row: found.row.rawSpan, blobs: blobs(of: type))
-      records.append(RecordAtDepth(record: record, depth: depth))
+      records.append((record, depth))
     }
     return records
   }

@@ -33,7 +33,7 @@ extension RecordReading where Self: ~Copyable {
   /// - Complexity: One pass over the related records, as for ``Inclusion``: each is looked up once, however many records it
   ///   is related to.
   /// - Throws: As `related(to:_:)`, and `StoreError.invalidQuery` if the records are not of one type.
-  public func related(
+  package func related(
     to records: [DynamicRecord], _ relation: String, stringsAsBlobs: Bool = false
   ) throws(StoreError) -> [[DynamicRecord]] {
     let reader = try recordReader()

@@ -5,7 +5,7 @@ public struct RecordDescription: Sendable {
   var ancestors: [Ancestor] = []
 
   /// The description of a record that does not exist.
-  public init() {
+  package init() {
     elements = []
   }
 

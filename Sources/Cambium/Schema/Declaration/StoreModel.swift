@@ -10,9 +10,9 @@ public struct StoreModel: Sendable {
   /// The types of the model's version.
   public let records: [any Record.Type]
   /// The records that earlier versions had and that have no type any more.
-  public let removed: [RemovedRecord]
+  package let removed: [RemovedRecord]
   /// The types that each configuration has in the model's version, by the configuration's name.
-  public let configurations: [String: [any Record.Type]]
+  package let configurations: [String: [any Record.Type]]
   /// The versions up to the model's own, if each has types of its own; else empty.
   let versions: [ModelVersion]
   /// True if records without a type may be described in the model's own version too: then they are read and written

@@ -31,7 +31,10 @@ public struct StoreInspection: Hashable, Sendable {
   /// The last commits, newest first, if a history is kept.
   package let lastCommits: [CommitSummary]
   /// The number and size of the records, by type.
-  public let statistics: StoreStatistics
+  package let statistics: StoreStatistics
+
+  /// The number of records of all types.
+  public var recordCount: Int { statistics.recordCount }
 
   /// The files of pages, then those of blobs, by number.
   package let segments: [SegmentUse]
@@ -47,7 +50,7 @@ public struct StoreInspection: Hashable, Sendable {
   public var fingerprint: Fingerprint? { schemas.last?.fingerprint }
 
   /// The bytes of the files of pages, also those that interrupted writers left at their ends.
-  public var pageBytes: Int { segments.reduce(0) { $0 + ($1.kind == .pages ? $1.size : 0) } }
+  package var pageBytes: Int { segments.reduce(0) { $0 + ($1.kind == .pages ? $1.size : 0) } }
   /// The bytes of the pages that the present trees reach.
   package let livePageBytes: Int
   /// The share of the bytes of the files of pages that the present trees reach, from 0 to 1.
@@ -55,7 +58,7 @@ public struct StoreInspection: Hashable, Sendable {
     pageBytes == 0 ? 1 : min(1, Double(livePageBytes) / Double(pageBytes))
   }
   /// The bytes of the files of blobs.
-  public var blobBytes: Int { segments.reduce(0) { $0 + ($1.kind == .blobs ? $1.size : 0) } }
+  package var blobBytes: Int { segments.reduce(0) { $0 + ($1.kind == .blobs ? $1.size : 0) } }
   /// The bytes that blobs take in them, compressed.
   package var liveBlobBytes: Int {
     segments.reduce(0) { $0 + ($1.kind == .blobs ? $1.liveBytes : 0) }
@@ -105,7 +108,7 @@ extension PersistentStore {
   ///
   /// ```swift
   /// let found = try PersistentStore.inspect(at: "shop.cambium")
-  /// print(found.version ?? 0, found.statistics.recordCount)
+  /// print(found.version ?? 0, found.recordCount)
   /// ```
   ///
   /// - Complexity: That of opening, which reads the log. Counts come from aggregates, and no leaf is read for them. The open
@@ -132,7 +135,7 @@ extension PersistentStore {
   /// ```
   ///
   /// - Throws: As `inspect(at:options:)`; `.unknownRecord` if the store has no model yet.
-  public static func snapshot(
+  package static func snapshot(
     at path: String, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> StoreSnapshot {
     var options = options
@@ -254,20 +257,20 @@ extension StoreSnapshot {
 }
 
 /// The number and size of the records in a state of a store.
-public struct StoreStatistics: Hashable, Sendable {
+package struct StoreStatistics: Hashable, Sendable {
   /// The statistics of all types, by stored name.
-  public let records: [RecordStatistics]
+  package let records: [RecordStatistics]
 
   /// The number of records of all types.
-  public var recordCount: Int { records.reduce(0) { $0 + $1.count } }
+  package var recordCount: Int { records.reduce(0) { $0 + $1.count } }
 }
 
 /// The number and size of the records of one type.
-public struct RecordStatistics: Hashable, Sendable {
+package struct RecordStatistics: Hashable, Sendable {
   /// The stored name.
-  public let name: String
+  package let name: String
   /// The number of records.
-  public let count: Int
+  package let count: Int
   /// The bytes of the pages that hold its rows. Changes that are not folded yet are in no page.
   package let rowBytes: Int
   /// The bytes of the pages that hold its indexes.
@@ -286,7 +289,7 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// - Complexity: O(record types and indexes).
   /// - Throws: `StoreError.closed`.
-  public func statistics() throws(StoreError) -> StoreStatistics {
+  package func statistics() throws(StoreError) -> StoreStatistics {
     let reader = try recordReader()
     var records: [RecordStatistics] = []
     for entity in reader.entities.all {

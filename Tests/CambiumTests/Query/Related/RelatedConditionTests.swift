@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test func `records are sorted by a field of those that a reference leads to`() throws {
-    let query = Poem.sorted(by: .descending(\.poet, \.name), .ascending(\.year))
+    let query = Poem.sorted(by: .descending { $0.poet.name }, .ascending(\.year))
     #expect(try store.ids(query) == [4, 3, 1, 2])
     #expect("\(query)" == "all sorted by poet.name descending, year")
     let byRegion = try store.fetch(
@@ -157,7 +157,7 @@ import Testing
 
   @Test func `kept queries lead over relations by stored names`() throws {
     let query = Poem.where { $0.poet.name == "Arp" && $0.others.none { $0.name == "A" } }
-      .sorted(by: .ascending(\.poet, \.born))
+      .sorted(by: .ascending { $0.poet.born })
     try store.write { try $0.setQuery(query, named: "kept") }
     let kept = try #require(try store.query(Poem.self, named: "kept"))
     #expect(try store.ids(kept) == [1, 2])

@@ -29,7 +29,7 @@ import Testing
       ])
     }
     let query = Poem.where { $0.poet.region.name == "France" }
-      .sorted(by: .ascending(\.poet, \.name), .ascending(\.id))
+      .sorted(by: .ascending { $0.poet.name }, .ascending(\.id))
     let told = Told(by: try store.results(of: query))
     #expect(try await told.next()?.records.map(\.id) == [1])
     try await store.write(author: "me") { transaction in

@@ -113,7 +113,7 @@ extension Bookshop.Questions {
   @Test func `26 to 32, joins`() throws {
     let hers = try store.fetch(Book.where { $0.author.name.hasPrefix("Le ") })  // 26
     let byAuthor = try store.fetch(
-      Book.sorted(by: .ascending(\.author, \.name), .ascending(\.title)))  // 27
+      Book.sorted(by: .ascending { $0.author.name }, .ascending(\.title)))  // 27
     let active = try store.fetch(Author.where { $0.books.any { $0.year > 2000 } })  // 28
     let silent = try store.fetch(Author.where { $0.books.none() })  // 29
     let busy = try store.fetch(Author.where { $0.books.count() >= 3 })  // 30

@@ -223,7 +223,7 @@ extension Chinook.Questions {
 
   @Test func `C29, albums by artist and title, from the sixth on`() throws {
     let albums = try store.fetch(
-      Album.sorted(by: .ascending(\.artist, \.name), .ascending(\.title)).limit(10).offset(5))
+      Album.sorted(by: .ascending { $0.artist.name }, .ascending(\.title)).limit(10).offset(5))
     try compare("C29", albums.map { row($0.id) })
   }
 
