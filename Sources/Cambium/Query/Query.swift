@@ -505,7 +505,7 @@ public struct FieldOrder: Hashable, Sendable {
   }
 
   /// Creates the order of an expression, such as `try FieldExpression(parsing: "books.count()")`.
-  public init(_ expression: FieldExpression, isDescending: Bool = false) {
+  package init(_ expression: FieldExpression, isDescending: Bool = false) {
     self.init(
       expression, isDescending: isDescending, isCaseInsensitive: false, collation: nil)
   }

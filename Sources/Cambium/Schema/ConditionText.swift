@@ -20,17 +20,17 @@ extension FieldCondition: CustomStringConvertible {
       "\(field.asPath) \(comparison.sign) \(value.literal)"
     case .isIn(let field, let values):
       "\(field.asPath) in [\(values.map(\.literal).joined(separator: ", "))]"
-    case .isInQuery(let field, let value, let query):
-      "\(field.asPath) in (select \(value.text) \(query.text))"
+    case .isInQuery(let field, let queried):
+      "\(field.asPath) in (select \(queried.value.text) \(queried.query.text))"
     case .match(let field, let match): "\(field.asPath) \(match)"
     case .contains(let field, let value): "\(field.asPath) has \(value.literal)"
     case .kind(let name, let isExact): "\(isExact ? "isExactly" : "is")(\(name.asPath))"
     case .any(let relation, let operand):
       "\(relation.asPath).any(\(operand == .and([]) ? "" : operand.text))"
-    case .computed(let one, let comparison, let other):
-      Self.isPlain(one, other)
-        ? "(\(one.text)) \(comparison.sign) \(other.text)"
-        : "\(one.text) \(comparison.sign) \(other.text)"
+    case .computed(let computed):
+      Self.isPlain(computed.one, computed.other)
+        ? "(\(computed.one.text)) \(computed.comparison.sign) \(computed.other.text)"
+        : "\(computed.one.text) \(computed.comparison.sign) \(computed.other.text)"
     case .and(let operands): Self.joined(operands, "&&", empty: "true", single: "all")
     case .or(let operands): Self.joined(operands, "||", empty: "false", single: "any")
     case .not(let operand): operand.isInParentheses ? "!\(operand.text)" : "!(\(operand.text))"
@@ -102,7 +102,8 @@ extension TextMatch.Options: CustomStringConvertible {
 }
 
 extension FieldExpression: CustomStringConvertible {
-  public var description: String {
+  @usableFromInline
+  package var description: String {
     isDeeper(than: FieldCondition.writtenDepthMax) ? "(nested too deep)" : text
   }
 

@@ -12,7 +12,7 @@ public enum ConditionTree<Field: Hashable & Sendable>: Hashable, Sendable {
   case isIn(field: Field, [FieldValue])
   /// The field has one of the values that an expression has for the records of another query. The query is run once, before
   /// the condition is evaluated.
-  indirect case isInQuery(field: Field, of: ExpressionTree<Field>, QueryTree<Field>)
+  indirect case isInQuery(field: Field, Queried)
   /// The text of a string or URL matches.
   case match(field: Field, TextMatch)
   /// An array has an element.
@@ -24,12 +24,41 @@ public enum ConditionTree<Field: Hashable & Sendable>: Hashable, Sendable {
   /// stands for all kinds.
   case kind(Field, isExact: Bool)
   /// Two computed values compare so.
-  indirect case computed(ExpressionTree<Field>, FieldComparison, ExpressionTree<Field>)
+  indirect case computed(Computed)
   /// All of the conditions are met; true if there are none.
   case and([ConditionTree])
   /// One of the conditions is met; false if there are none.
   case or([ConditionTree])
   indirect case not(ConditionTree)
+
+  /// Two computed values and how they compare, which operands of a ``Condition`` or a parsed text give.
+  public struct Computed: Hashable, Sendable {
+    package let one: ExpressionTree<Field>
+    package let comparison: FieldComparison
+    package let other: ExpressionTree<Field>
+  }
+
+  /// The values of the records of a query, which operands of a ``Condition`` or a parsed text give.
+  public struct Queried: Hashable, Sendable {
+    package let value: ExpressionTree<Field>
+    package let query: QueryTree<Field>
+  }
+}
+
+extension ConditionTree {
+  /// Returns the condition that two computed values compare so.
+  package static func computed(
+    _ one: ExpressionTree<Field>, _ comparison: FieldComparison, _ other: ExpressionTree<Field>
+  ) -> ConditionTree {
+    .computed(Computed(one: one, comparison: comparison, other: other))
+  }
+
+  /// Returns the condition that a field has one of the values that an expression has for the records of a query.
+  package static func isInQuery(
+    field: Field, of value: ExpressionTree<Field>, _ query: QueryTree<Field>
+  ) -> ConditionTree {
+    .isInQuery(field: field, Queried(value: value, query: query))
+  }
 }
 
 /// A condition on a record's fields by their stored names.
@@ -63,7 +92,8 @@ public enum FieldComparison: Hashable, Sendable, CaseIterable {
 /// bits, a double or decimal that is not finite. Where values are returned, summed up, grouped or sorted by, it is an error,
 /// and so is a sum or product of decimals that 38 digits do not hold. Quotients of decimals are rounded to 38 digits.
 /// Nothing traps.
-public enum ExpressionTree<Field: Hashable & Sendable>: Hashable, Sendable {
+@usableFromInline
+package enum ExpressionTree<Field: Hashable & Sendable>: Hashable, Sendable {
   case field(Field)
   case value(FieldValue)
   /// Arithmetic of numbers. Integers stay integers, and divide towards zero; with a float or double they become doubles,
@@ -90,15 +120,17 @@ public enum ExpressionTree<Field: Hashable & Sendable>: Hashable, Sendable {
 }
 
 /// A value computed of a record's fields by their stored names.
-public typealias FieldExpression = ExpressionTree<String>
+package typealias FieldExpression = ExpressionTree<String>
 
 /// An aggregate of the values of related records.
-public enum RelatedAggregate: Hashable, Sendable, CaseIterable, BitwiseCopyable {
+@usableFromInline
+package enum RelatedAggregate: Hashable, Sendable, CaseIterable, BitwiseCopyable {
   case sum, minimum, maximum
 }
 
 /// An operation that computes a number of two.
-public enum FieldArithmetic: Hashable, Sendable, CaseIterable, BitwiseCopyable {
+@usableFromInline
+package enum FieldArithmetic: Hashable, Sendable, CaseIterable, BitwiseCopyable {
   case plus, minus, times, divided
   /// The remainder, not of decimals. It has the sign of the dividend.
   case remainder
@@ -141,12 +173,12 @@ extension ConditionTree {
     let rest = limit - 1
     switch self {
     case .comparison, .isIn, .match, .contains, .kind: return 1
-    case .isInQuery(_, let value, let query):
-      return 1 + query.depth(upTo: rest, of: value, &partCount)
+    case .isInQuery(_, let queried):
+      return 1 + queried.query.depth(upTo: rest, of: queried.value, &partCount)
     case .any(_, let operand): return 1 + operand.depth(upTo: rest, &partCount)
-    case .computed(let one, _, let other):
-      let depth = one.depth(upTo: rest, &partCount)
-      return 1 + max(depth, other.depth(upTo: rest, &partCount))
+    case .computed(let computed):
+      let depth = computed.one.depth(upTo: rest, &partCount)
+      return 1 + max(depth, computed.other.depth(upTo: rest, &partCount))
     case .and(let operands), .or(let operands):
       var depth = 0
       for operand in operands where depth < rest {
@@ -228,8 +260,8 @@ extension ConditionTree {
     case .comparison(let field, let comparison, let value):
       return .comparison(field: try names.name(of: field), comparison, value)
     case .isIn(let field, let values): return .isIn(field: try names.name(of: field), values)
-    case .isInQuery(let field, let value, let query):
-      let named = try query.named(by: names, with: value)
+    case .isInQuery(let field, let queried):
+      let named = try queried.query.named(by: names, with: queried.value)
       return .isInQuery(field: try names.name(of: field), of: named.value, named.query)
     case .match(let field, let match): return .match(field: try names.name(of: field), match)
     case .contains(let field, let value):
@@ -239,8 +271,10 @@ extension ConditionTree {
     case .any(let field, let operand):
       let relation = try names.relation(field)
       return .any(relation: relation.name, try operand.named(by: relation.fields))
-    case .computed(let one, let comparison, let other):
-      return .computed(try one.named(by: names), comparison, try other.named(by: names))
+    case .computed(let computed):
+      return .computed(
+        try computed.one.named(by: names), computed.comparison,
+        try computed.other.named(by: names))
     case .and:
       var operands: [ConditionTree<Naming.Name>] = []
       try append(to: &operands, ofAnd: true, names)

@@ -1,7 +1,8 @@
 /// A function of one value in an expression: `month(date)`, `prefix(name, 1)`, `bucket(price, 10)`.
 ///
 /// The function of null is null.
-public enum FieldFunction: Hashable, Sendable {
+@usableFromInline
+package enum FieldFunction: Hashable, Sendable {
   /// A part of a date in the Gregorian calendar, as a clock with an offset from UTC shows it; an integer.
   case part(DatePart, in: UTCOffset)
   /// The first characters of a string, at most so many.
@@ -13,7 +14,8 @@ public enum FieldFunction: Hashable, Sendable {
 }
 
 /// A part of a date in the Gregorian calendar, which is also used for dates before its time.
-public enum DatePart: Hashable, Sendable, CaseIterable, BitwiseCopyable {
+@usableFromInline
+package enum DatePart: Hashable, Sendable, CaseIterable, BitwiseCopyable {
   /// The year; the one before 1 is 0.
   case year
   /// The month, from 1 to 12.

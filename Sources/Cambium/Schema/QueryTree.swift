@@ -1,20 +1,21 @@
 /// A query of the records of some type, as a part of a condition on others. `Field` is how fields and records are named:
 /// `FieldSubquery` has their stored names.
-public struct QueryTree<Field: Hashable & Sendable>: Hashable, Sendable {
+@usableFromInline
+package struct QueryTree<Field: Hashable & Sendable>: Hashable, Sendable {
   /// The record that is queried.
-  public var record: Field
-  public var condition: ConditionTree<Field>
+  package var record: Field
+  package var condition: ConditionTree<Field>
   /// The values by which its records are sorted, which matters only with a limit or an offset.
-  public var order: [Order]
+  package var order: [Order]
   /// The highest number of records; nil for all.
-  public var limit: Int?
+  package var limit: Int?
   /// The number of records that are left out at the beginning.
-  public var offset: Int
+  package var offset: Int
   /// The primary key of the record after which the query begins.
-  public var after: [FieldValue]?
+  package var after: [FieldValue]?
 
   /// Creates a query of the records that meet a condition.
-  public init(
+  package init(
     of record: Field, where condition: ConditionTree<Field> = .and([]),
     sortedBy order: [Order] = [],
     limit: Int? = nil, offset: Int = 0, after key: [FieldValue]? = nil
@@ -28,14 +29,15 @@ public struct QueryTree<Field: Hashable & Sendable>: Hashable, Sendable {
   }
 
   /// A value by which records are sorted.
-  public struct Order: Hashable, Sendable {
-    public var value: ExpressionTree<Field>
-    public var isDescending: Bool
-    public var isCaseInsensitive: Bool
-    public var collation: Collation?
+  @usableFromInline
+  package struct Order: Hashable, Sendable {
+    package var value: ExpressionTree<Field>
+    package var isDescending: Bool
+    package var isCaseInsensitive: Bool
+    package var collation: Collation?
 
     /// Creates the order by a value, from the lowest to the highest unless it is said to be descending.
-    public init(
+    package init(
       _ value: ExpressionTree<Field>, isDescending: Bool = false, isCaseInsensitive: Bool = false,
       collation: Collation? = nil
     ) {
@@ -48,10 +50,11 @@ public struct QueryTree<Field: Hashable & Sendable>: Hashable, Sendable {
 }
 
 /// A query by stored names, as a part of a condition.
-public typealias FieldSubquery = QueryTree<String>
+package typealias FieldSubquery = QueryTree<String>
 
 /// One value of all records of a query.
-public enum QueryAggregate: Hashable, Sendable, CaseIterable, BitwiseCopyable {
+@usableFromInline
+package enum QueryAggregate: Hashable, Sendable, CaseIterable, BitwiseCopyable {
   /// The number of records; the expression counts for nothing.
   case count
   /// Null is left out; without values, the sum is zero, and the others are null.
@@ -77,9 +80,9 @@ extension ConditionTree {
     case .isInQuery: return true
     case .any(_, let operand), .not(let operand):
       return operand.mayHaveQuery(upTo: depth - 1, &budget)
-    case .computed(let one, _, let other):
-      return one.mayHaveQuery(upTo: depth - 1, &budget)
-        || other.mayHaveQuery(upTo: depth - 1, &budget)
+    case .computed(let computed):
+      return computed.one.mayHaveQuery(upTo: depth - 1, &budget)
+        || computed.other.mayHaveQuery(upTo: depth - 1, &budget)
     case .and(let operands), .or(let operands):
       for operand in operands where operand.mayHaveQuery(upTo: depth - 1, &budget) { return true }
       return false

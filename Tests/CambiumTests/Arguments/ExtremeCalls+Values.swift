@@ -67,6 +67,31 @@ extension ExtremeCalls {
         Extremes.attempt { _ = try FieldCondition(parsing: "name == ?", arguments: [text]) }
         Extremes.attempt { _ = try FieldCondition(parsing: "name == \(text)") }
       }
+      // The expressions and queries that texts have.
+      for text in Extremes.strings + ["bucket(id, ?)", "prefix(name, ?)", "hour(id, ?)"] {
+        for value in Extremes.values {
+          Extremes.attempt {
+            let expression = try FieldExpression(parsing: text, arguments: [value])
+            _ = try extremes.store.fetch(record: "Photo", sortedBy: [FieldOrder(expression)])
+          }
+        }
+      }
+      func ask(_ query: QueryTree<String>) {
+        let condition = FieldCondition.isInQuery(field: "id", of: .field("id"), query)
+        Extremes.attempt { _ = try extremes.store.fetch(record: "Photo", where: condition) }
+        Extremes.attempt { _ = try extremes.store.count(record: "Photo", where: .not(condition)) }
+      }
+      for text in Extremes.strings { ask(QueryTree(of: text)) }
+      for condition in Extremes.conditions { ask(QueryTree(of: "Photo", where: condition)) }
+      for value in Extremes.values {
+        ask(QueryTree(of: "Photo", after: [value]))
+        ask(QueryTree(of: "Photo", sortedBy: [.init(.value(value))], limit: 1))
+      }
+      for number in Extremes.integers {
+        ask(QueryTree(of: "Photo", limit: number))
+        ask(QueryTree(of: "Photo", limit: .max, offset: number))
+        ask(QueryTree(of: "Photo", limit: number, offset: number))
+      }
     },
     "FieldOrder.init(field:isDescending:isCaseInsensitive:collation:)": { extremes in
       for text in Extremes.strings {

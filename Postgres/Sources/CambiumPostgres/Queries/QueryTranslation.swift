@@ -74,16 +74,16 @@ extension QueryTranslation {
       return try compare(try field(name, in: scope), comparison, value, scope)
     case .isIn(let name, let values):
       return try isIn(try field(name, in: scope), values, scope)
-    case .isInQuery(let name, let value, let query):
-      return try isInQuery(try field(name, in: scope), value, query, scope)
+    case .isInQuery(let name, let queried):
+      return try isInQuery(try field(name, in: scope), queried.value, queried.query, scope)
     case .match(let name, let match):
       return try self.match(try field(name, in: scope), match, scope)
     case .contains(let name, let value):
       return try contains(try field(name, in: scope), value, scope)
     case .any(let relation, let operand): return try any(relation, operand, scope)
     case .kind(let name, _): throw unsupported(scope, name, "kinds have no translation")
-    case .computed(let one, let comparison, let other):
-      return try computed(one, comparison, other, scope)
+    case .computed(let term):
+      return try computed(term.one, term.comparison, term.other, scope)
     case .and(let operands):
       if operands.isEmpty { return "true" }
       return try joined(operands, by: " AND ", scope)

@@ -129,8 +129,8 @@ extension PredicateExpressions.NotEqual: TranslatedExpression {
     return switch equality.tree {
     case .comparison(let property, .equal, let value):
       .condition(.comparison(property, .notEqual, value))
-    case .computed(let one, .equal, let other):
-      .condition(equality.with(.computed(one, .notEqual, other)))
+    case .computed(let computed) where computed.comparison == .equal:
+      .condition(equality.with(.computed(computed.one, .notEqual, computed.other)))
     default: .condition(.not(equality))
     }
   }

@@ -14,8 +14,10 @@ public protocol FieldOperand<Subject, Value>: Sendable {
 
 /// A value computed of a record's fields: `$0.price * $0.count`.
 ///
-/// It is a condition's operand, and a value that queries sort, select, group and sum up by. A computation without a result is
-/// null in a condition, and otherwise an error: see ``ExpressionTree``. Nothing traps.
+/// It is a condition's operand, and a value that queries sort, select, group and sum up by. A computation with null is null. In
+/// a condition, so is one without a result: a division by zero, an integer beyond 128 bits, a double or decimal that is not
+/// finite. Where values are returned, summed up, grouped or sorted by, it is an error, and so is a sum or product of decimals
+/// that 38 digits do not hold. Quotients of decimals are rounded to 38 digits. Nothing traps.
 public struct ComputedField<Subject: Record, Value>: FieldOperand {
   @usableFromInline let tree: PropertyExpression
 

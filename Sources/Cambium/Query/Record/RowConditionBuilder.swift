@@ -68,17 +68,18 @@ struct RowConditionBuilder {
     case .isIn(let name, let values): return try list(try layout.queriedColumn(name), values)
     case .match(let name, let match): return try self.match(try layout.queriedColumn(name), match)
     case .contains(let name, let value): return try element(try layout.queriedColumn(name), value)
-    case .isInQuery(let name, _, let query):
-      throw layout.refusal(ofQueryOf: query.record, field: name)
+    case .isInQuery(let name, let queried):
+      throw layout.refusal(ofQueryOf: queried.query.record, field: name)
     case .any(let relation, let inner):
       guard let scope else { throw layout.refusal(ofRelation: relation) }
       if let term = keysTerm(condition) { return term }
       let rows = try RelatedRows(
         relation, of: try scope.entity(of: layout), where: inner, in: scope)
       return relatedTerm(rows)
-    case .computed(let one, let comparison, let other):
+    case .computed(let computed):
       if let term = keysTerm(condition) { return term }
-      let index = try operands.computed.add(one, comparison, other, in: layout, scope)
+      let index = try operands.computed.add(
+        computed.one, computed.comparison, computed.other, in: layout, scope)
       return RowTerm(
         .computed, .same, at: ColumnPlace(.composite, index: 0, nullBit: nil),
         operand: UInt64(index))

@@ -29,15 +29,16 @@ struct QueriedValues {
   ) throws(StoreError) -> FieldCondition {
     switch condition {
     case .comparison, .isIn, .match, .contains, .kind: return condition
-    case .isInQuery(let field, let value, let query):
+    case .isInQuery(let field, let queried):
       if let values = lists[condition] { return .isIn(field: field, values) }
-      let values = try list(value, query)
+      let values = try list(queried.value, queried.query)
       lists[condition] = values
       return .isIn(field: field, values)
     case .any(let relation, let operand):
       return .any(relation: relation, try evaluated(operand, on: nil))
-    case .computed(let one, let comparison, let other):
-      return compared(try evaluated(one), comparison, try evaluated(other), layout)
+    case .computed(let computed):
+      return compared(
+        try evaluated(computed.one), computed.comparison, try evaluated(computed.other), layout)
     case .and(let operands): return .and(try evaluated(operands, on: layout))
     case .or(let operands): return .or(try evaluated(operands, on: layout))
     case .not(let operand): return .not(try evaluated(operand, on: layout))

@@ -52,7 +52,7 @@ extension FieldExpression {
   ///
   /// - Parameter arguments: The values of the question marks, in their order: as many.
   /// - Throws: The place of the error, and the expected tokens.
-  public init(
+  package init(
     parsing text: String, arguments: [any FieldValueConvertible] = []
   ) throws(ConditionSyntaxError) {
     var parser = try ConditionParser(text, arguments: arguments.map { $0.fieldValue })

@@ -13,8 +13,8 @@ extension FieldCondition {
       field.mayLeadOn
     case .any, .isInQuery: true
     case .kind: false
-    case .computed(let one, _, let other):
-      one.mayLeadOn(from: layout) || other.mayLeadOn(from: layout)
+    case .computed(let computed):
+      computed.one.mayLeadOn(from: layout) || computed.other.mayLeadOn(from: layout)
     case .and(let operands), .or(let operands): operands.contains { $0.hasRelation(from: layout) }
     case .not(let operand): operand.hasRelation(from: layout)
     }
@@ -62,8 +62,9 @@ extension FieldCondition {
           .resolved(by: names)
       }
       return .any(relation: relation, try operand.resolved(by: try names.leading(over: relation)))
-    case .computed(let one, let comparison, let other):
-      return Self.compared(try names.resolved(one), comparison, try names.resolved(other))
+    case .computed(let computed):
+      return Self.compared(
+        try names.resolved(computed.one), computed.comparison, try names.resolved(computed.other))
     case .and(let operands): return .and(try names.resolved(operands))
     case .or(let operands): return .or(try names.resolved(operands))
     case .not(let operand): return .not(try operand.resolved(by: names))
@@ -128,15 +129,15 @@ extension FieldCondition {
   ) throws(StoreError) {
     switch self {
     case .comparison, .isIn, .match, .contains, .kind: break
-    case .isInQuery(_, let value, let query):
-      try query.forEachRecord(with: value, in: entities, body)
+    case .isInQuery(_, let queried):
+      try queried.query.forEachRecord(with: queried.value, in: entities, body)
     case .any(let relation, let operand):
       let other = try entities.relation(relation, of: record).other
       body(other)
       try operand.forEachRelated(of: other, in: entities, body)
-    case .computed(let one, _, let other):
-      try one.forEachRelated(of: record, in: entities, body)
-      try other.forEachRelated(of: record, in: entities, body)
+    case .computed(let computed):
+      try computed.one.forEachRelated(of: record, in: entities, body)
+      try computed.other.forEachRelated(of: record, in: entities, body)
     case .and(let operands), .or(let operands):
       for operand in operands { try operand.forEachRelated(of: record, in: entities, body) }
     case .not(let operand): try operand.forEachRelated(of: record, in: entities, body)

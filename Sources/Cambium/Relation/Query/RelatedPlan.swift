@@ -92,11 +92,14 @@ extension QueryPlanner {
       try RelatedKeys(
         relation, of: record, where: condition, count: (.greaterOrEqual, 1), in: reader,
         isSampled: isSampled)
-    case .computed(
-      .count(let relation, let condition), let comparison, .value(.integer(let number))):
-      try RelatedKeys(
-        relation, of: record, where: condition, count: (comparison, number), in: reader,
-        isSampled: isSampled)
+    case .computed(let computed):
+      switch (computed.one, computed.other) {
+      case (.count(let relation, let condition), .value(.integer(let number))):
+        try RelatedKeys(
+          relation, of: record, where: condition, count: (computed.comparison, number), in: reader,
+          isSampled: isSampled)
+      default: nil
+      }
     default: nil
     }
   }
@@ -110,10 +113,14 @@ extension QueryPlanner {
       try RelatedLookUp(
         of: try reader.entities.relation(relation, of: record), hasCondition: condition != .and([]),
         endsAt: keys.metShare, in: trees)
-    case .computed(.count(let relation, let condition), _, _):
-      try RelatedLookUp(
-        of: try reader.entities.relation(relation, of: record), hasCondition: condition != .and([]),
-        endsAt: nil, in: trees)
+    case .computed(let computed):
+      if case .count(let relation, let condition) = computed.one {
+        try RelatedLookUp(
+          of: try reader.entities.relation(relation, of: record),
+          hasCondition: condition != .and([]), endsAt: nil, in: trees)
+      } else {
+        nil
+      }
     default: nil
     }
   }
@@ -148,9 +155,12 @@ extension FieldCondition {
     switch self {
     case .comparison, .isIn, .isInQuery, .match, .contains, .kind: break
     case .any: terms.append(self)
-    case .computed(.count, let comparison, .value(.integer(let number))):
-      if !comparison.holds(0, number) { terms.append(self) }
-    case .computed: break
+    case .computed(let computed):
+      if case (.count, .value(.integer(let number))) = (computed.one, computed.other),
+        !computed.comparison.holds(0, number)
+      {
+        terms.append(self)
+      }
     case .and(let operands), .or(let operands):
       for operand in operands { operand.addRelatedTerms(to: &terms) }
     case .not(let operand): operand.addRelatedTerms(to: &terms)

@@ -26,8 +26,9 @@ struct ConditionModel {
       guard case .array(let values) = try value(field) else { return false }
       return values.contains { Self.holds($0, .equal, element) }
     case .any, .kind, .isInQuery: throw NoRelations()
-    case .computed(let one, let comparison, let other):
-      return Self.holds(try compute(one), comparison, try compute(other))
+    case .computed(let computed):
+      return Self.holds(
+        try compute(computed.one), computed.comparison, try compute(computed.other))
     case .and(let conditions): return try conditions.allSatisfy { try holds($0) }
     case .or(let conditions): return try conditions.contains { try holds($0) }
     case .not(let condition): return try !holds(condition)

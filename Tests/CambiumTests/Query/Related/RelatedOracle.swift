@@ -128,8 +128,9 @@ extension RelatedOracle {
     case .kind, .isInQuery: return false
     case .any(let relation, let inner):
       return related(relation, of: found).contains { holds(inner, for: $0) }
-    case .computed(let one, let comparison, let other):
-      return Self.holds(value(one, of: found), comparison, value(other, of: found))
+    case .computed(let computed):
+      return Self.holds(
+        value(computed.one, of: found), computed.comparison, value(computed.other, of: found))
     case .and(let operands): return operands.allSatisfy { holds($0, for: found) }
     case .or(let operands): return operands.contains { holds($0, for: found) }
     case .not(let operand): return !holds(operand, for: found)
