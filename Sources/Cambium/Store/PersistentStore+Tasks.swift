@@ -352,24 +352,6 @@ extension PersistentStore {
     }
   }
 
-  /// Adds records, in a transaction of its own. There must be none with the primary key of any.
-  ///
-  /// ```swift
-  /// try await store.insert(contentsOf: items)
-  /// ```
-  ///
-  /// - Throws: as `write` and `WriteTransaction.insert(contentsOf:onConflict:)`. Then none is added.
-  nonisolated(nonsending)
-    public func insert<Records: Sequence>(
-      contentsOf records: Records, onConflict policy: ConflictPolicy = .refuse,
-      durability: Durability? = nil
-    ) async throws where Records.Element: Record
-  {
-    try await write(durability: durability) { transaction in
-      try transaction.insert(contentsOf: records, onConflict: policy)
-    }
-  }
-
   /// Writes records, in a transaction of its own: adds each, or replaces the one with its primary key.
   ///
   /// ```swift
@@ -385,25 +367,6 @@ extension PersistentStore {
   {
     try await write(durability: durability) { transaction in
       try transaction.save(contentsOf: records, onConflict: policy)
-    }
-  }
-
-  /// Deletes records, in a transaction of its own. Records that do not exist are passed over.
-  ///
-  /// ```swift
-  /// let count = try await store.delete(contentsOf: items)
-  /// ```
-  ///
-  /// - Returns: The number of records deleted.
-  /// - Throws: as `write` and `WriteTransaction.delete(contentsOf:)`. Then none is deleted.
-  @discardableResult
-  nonisolated(nonsending)
-    public func delete<Records: Sequence>(
-      contentsOf records: Records, durability: Durability? = nil
-    ) async throws -> Int where Records.Element: Record
-  {
-    try await write(durability: durability) { transaction in
-      try transaction.delete(contentsOf: records)
     }
   }
 

@@ -187,13 +187,7 @@ extension ExtremeCalls {
       }
     },
     "RecordIntegerEnum.init(fieldValue:)": { _ in read(ExtremeNumber.self) },
-    "RecordIntegerEnum.init(intRawValue:)": { _ in
-      for number in Extremes.integers { _ = ExtremeNumber(intRawValue: number) }
-    },
     "RecordStringEnum.init(fieldValue:)": { _ in read(ExtremeText.self) },
-    "RecordStringEnum.init(stringRawValue:)": { _ in
-      for text in Extremes.strings { _ = ExtremeText(stringRawValue: text) }
-    },
     "SystemErrorCode.init(rawValue:)": { _ in
       for number in [Int32.min, -1, 0, .max] { _ = SystemErrorCode(rawValue: number).description }
     },

@@ -112,7 +112,7 @@ import Testing
     #expect(try trips.trips().isEmpty)
     trips = try store()
     let all = [0, 1, 2, 3, 4].map { PersonalTrip(trip: Trip(id: $0, name: ""), mood: "") }
-    #expect(try trips.delete(contentsOf: all) == 1)
+    #expect(try trips.write { try $0.delete(contentsOf: all) } == 1)
     #expect(Set(try trips.trips().keys) == [0, 1, 2, 4])
     #expect(try trips.snapshot().check(readingBlobs: false) == [])
   }

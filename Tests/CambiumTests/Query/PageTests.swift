@@ -17,8 +17,9 @@ import Testing
   /// Entries of which `count` at a time have the same name.
   private func filled(_ count: Int) throws -> PersistentStore {
     let store = try PersistentStore(inMemory: StoreModel(records: [Entry.self]))
-    try store.insert(
-      contentsOf: (0..<300).map { Entry(id: $0, name: "n\(100 + $0 / count)") })
+    try store.write {
+      try $0.insert(contentsOf: (0..<300).map { Entry(id: $0, name: "n\(100 + $0 / count)") })
+    }
     return store
   }
 

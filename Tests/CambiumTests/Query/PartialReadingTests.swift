@@ -159,8 +159,9 @@ private struct Mixed: Record, Equatable {
       #expect(try store.update(Mixed.where { $0.id == 11 }) { $0.large = 1 } == 1)
       #expect(try store.delete(Mixed.where { $0.id >= 400 }) == 100)
       #expect(try store.delete(Mixed.where { $0.id >= 300 }) == 100)
-      #expect(try store.delete(contentsOf: Mixed.some.prefix(10)) == 10)
-      #expect(storeError { try store.insert(contentsOf: Mixed.some.suffix(200)) } == nil)
+      #expect(try store.write { try $0.delete(contentsOf: Mixed.some.prefix(10)) } == 10)
+      #expect(
+        storeError { try store.write { try $0.insert(contentsOf: Mixed.some.suffix(200)) } } == nil)
       #expect(try store.count(Mixed.self) == 490)
       try store.write { try $0.deleteAll(Mixed.self) }
       #expect(try store.count(Mixed.self) == 0)

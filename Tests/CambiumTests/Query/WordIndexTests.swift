@@ -364,7 +364,7 @@ private struct ArticleWorld {
   @Test func `the words of a primary key are found`() throws {
     let store = try PersistentStore(inMemory: StoreModel(records: [Label.self]))
     let names = ["Swift store", "swift", "Store\0room", ""] + (0..<100).map { "label \($0)" }
-    try store.insert(contentsOf: names.map { Label(name: $0) })
+    try store.write { try $0.insert(contentsOf: names.map { Label(name: $0) }) }
     let found = try store.fetch(Label.where { $0.name.matches("sto*") })
     #expect(found.map(\.name) == ["Store\0room", "Swift store"])
     let explained = try store.explain(Label.where { $0.name.matches("swift") })

@@ -48,7 +48,7 @@ private func pairs(_ records: [(record: Part, depth: Int)]) -> [[Int]] {
 @Suite struct RecordDepthTests {
   private static func store(_ parts: [Part]) throws -> PersistentStore {
     let store = try PersistentStore(inMemory: StoreModel(records: [Part.self]))
-    try store.insert(contentsOf: parts)
+    try store.write { try $0.insert(contentsOf: parts) }
     return store
   }
 

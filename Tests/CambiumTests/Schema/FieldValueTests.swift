@@ -67,10 +67,10 @@ import Testing
   }
 
   @Test func `B10: enums of numbers and of strings need no code`() {
-    #expect(Level(intRawValue: 9) == .high)
-    #expect(Level(intRawValue: 2) == nil)
-    #expect(Color(stringRawValue: "red") == .red)
-    #expect(Color.green.stringRawValue == "green")
+    #expect(Level(fieldValue: 9) == .high)
+    #expect(Level(fieldValue: 2) == nil)
+    #expect(Color(fieldValue: "red") == .red)
+    #expect(Color.green.fieldValue == "green")
   }
 
   /// A default that the field's type does not take.

@@ -90,7 +90,7 @@ private struct Refusal: Error {}
 
   private func store<Subject: Imported>(_ records: [Subject]) throws -> PersistentStore {
     let store = try PersistentStore(inMemory: Self.model)
-    try store.insert(contentsOf: records)
+    try store.write { try $0.insert(contentsOf: records) }
     return store
   }
 
@@ -481,7 +481,7 @@ private final class Employee {
   func `a record that the closure itself deletes or writes is written as the closure returns it`()
     throws
   {
-    try store.insert(contentsOf: (0..<6).map { Person(id: $0, name: "old") })
+    try store.write { try $0.insert(contentsOf: (0..<6).map { Person(id: $0, name: "old") }) }
     let report = try store.write { transaction in
       try transaction.importRecords(Person.self, from: 0..<8, id: \.self) {
         transaction, id, existing in

@@ -150,19 +150,6 @@ extension PersistentStore {
     }
   }
 
-  /// Adds records, in a transaction of its own. There must be none with the primary key of any.
-  ///
-  /// - Throws: as `write` and `WriteTransaction.insert(contentsOf:onConflict:)`. Then none is added.
-  @inlinable
-  public func insert<Records: Sequence>(
-    contentsOf records: Records, onConflict policy: ConflictPolicy = .refuse,
-    durability: Durability? = nil
-  ) throws where Records.Element: Record {
-    try write(durability: durability) { transaction in
-      try transaction.insert(contentsOf: records, onConflict: policy)
-    }
-  }
-
   /// Writes records, in a transaction of its own: adds each, or replaces the one with its primary key.
   ///
   /// - Throws: as `write` and `WriteTransaction.save(contentsOf:onConflict:)`. Then none is written.
@@ -174,17 +161,5 @@ extension PersistentStore {
     try write(durability: durability) { transaction in
       try transaction.save(contentsOf: records, onConflict: policy)
     }
-  }
-
-  /// Deletes records, in a transaction of its own. Records that do not exist are passed over.
-  ///
-  /// - Returns: The number of records deleted.
-  /// - Throws: as `write` and `WriteTransaction.delete(contentsOf:)`. Then none is deleted.
-  @inlinable
-  @discardableResult
-  public func delete<Records: Sequence>(
-    contentsOf records: Records, durability: Durability? = nil
-  ) throws -> Int where Records.Element: Record {
-    try write(durability: durability) { transaction in try transaction.delete(contentsOf: records) }
   }
 }

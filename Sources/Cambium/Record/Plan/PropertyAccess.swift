@@ -297,14 +297,14 @@ struct IntegerEnumConversion<Value: RecordIntegerEnum, Stored: StoredInteger>: V
   let place: FieldPlace
 
   func stored(_ value: Value) throws(StoreError) -> Stored {
-    guard let stored = Stored(exactly: value.intRawValue) else {
-      throw place.invalid("\(value) is \(value.intRawValue), which does not fit into the field")
+    guard let stored = Stored(exactly: value.rawValue) else {
+      throw place.invalid("\(value) is \(value.rawValue), which does not fit into the field")
     }
     return stored
   }
 
   func value(_ stored: Stored) throws(StoreError) -> Value {
-    guard let value = Int(exactly: stored).flatMap({ Value(intRawValue: $0) }) else {
+    guard let value = Int(exactly: stored).flatMap({ Value(rawValue: $0) }) else {
       throw place.invalid("\(stored) is no case of \(Value.self)")
     }
     return value
@@ -314,10 +314,10 @@ struct IntegerEnumConversion<Value: RecordIntegerEnum, Stored: StoredInteger>: V
 struct StringEnumConversion<Value: RecordStringEnum>: ValueConversion {
   let place: FieldPlace
 
-  func stored(_ value: Value) throws(StoreError) -> String { value.stringRawValue }
+  func stored(_ value: Value) throws(StoreError) -> String { value.rawValue }
 
   func value(_ stored: String) throws(StoreError) -> Value {
-    guard let value = Value(stringRawValue: stored) else {
+    guard let value = Value(rawValue: stored) else {
       throw place.invalid("“\(stored)” is no case of \(Value.self)")
     }
     return value

@@ -158,56 +158,30 @@ public struct JSONCodec: FieldCodec {
   }
 }
 
-/// An enum that is stored as an integer. If its raw values are `Int`s, conforming needs no code.
-public protocol RecordIntegerEnum: Codable, FieldValueConvertible {
-  /// Fails if no case has the value.
-  init?(intRawValue: Int)
-  var intRawValue: Int { get }
-}
+/// An enum that is stored as its raw value, an integer. Conforming needs no code.
+public protocol RecordIntegerEnum: RawRepresentable, Codable, FieldValueConvertible
+where RawValue == Int {}
 
 extension RecordIntegerEnum {
   public init?(fieldValue: FieldValue) {
     guard let value = Int(fieldValue: fieldValue) else { return nil }
-    self.init(intRawValue: value)
+    self.init(rawValue: value)
   }
 
-  public var fieldValue: FieldValue { .integer(Int64(intRawValue)) }
+  public var fieldValue: FieldValue { .integer(Int64(rawValue)) }
 }
 
-extension RecordIntegerEnum where Self: RawRepresentable, RawValue == Int {
-  /// Creates the case with a raw value; nil if there is none.
-  public init?(intRawValue: Int) {
-    self.init(rawValue: intRawValue)
-  }
-
-  /// The raw value.
-  public var intRawValue: Int { rawValue }
-}
-
-/// An enum that is stored as a string. If its raw values are `String`s, conforming needs no code.
-public protocol RecordStringEnum: Codable, FieldValueConvertible {
-  /// Fails if no case has the value.
-  init?(stringRawValue: String)
-  var stringRawValue: String { get }
-}
+/// An enum that is stored as its raw value, a string. Conforming needs no code.
+public protocol RecordStringEnum: RawRepresentable, Codable, FieldValueConvertible
+where RawValue == String {}
 
 extension RecordStringEnum {
   public init?(fieldValue: FieldValue) {
     guard case .string(let value) = fieldValue else { return nil }
-    self.init(stringRawValue: value)
+    self.init(rawValue: value)
   }
 
-  public var fieldValue: FieldValue { .string(stringRawValue) }
-}
-
-extension RecordStringEnum where Self: RawRepresentable, RawValue == String {
-  /// Creates the case with a raw value; nil if there is none.
-  public init?(stringRawValue: String) {
-    self.init(rawValue: stringRawValue)
-  }
-
-  /// The raw value.
-  public var stringRawValue: String { rawValue }
+  public var fieldValue: FieldValue { .string(rawValue) }
 }
 
 extension FieldType {

@@ -33,7 +33,7 @@ private struct ExtremeNumbers: Record {
 @Suite struct ExpressionTests {
   private static func store(_ records: [ExtremeNumbers]) throws -> PersistentStore {
     let store = try PersistentStore(inMemory: StoreModel(records: [ExtremeNumbers.self]))
-    try store.insert(contentsOf: records)
+    try store.write { try $0.insert(contentsOf: records) }
     return store
   }
 

@@ -26,7 +26,7 @@ private struct Mark: Record, Identifiable, Equatable {
           return Mark(id: id, group: digit / 4, value: values[digit % 4])
         }
         let store = try PersistentStore(inMemory: StoreModel(records: [Mark.self]))
-        try store.insert(contentsOf: marks)
+        try store.write { try $0.insert(contentsOf: marks) }
         try check(marks, in: store)
       }
     }
@@ -115,8 +115,10 @@ private struct Mark: Record, Identifiable, Equatable {
 
   @Test func `an index finds what a query has found, and the plan says so`() throws {
     let store = try PersistentStore(inMemory: StoreModel(records: [Mark.self]))
-    try store.insert(
-      contentsOf: (0..<2_000).map { Mark(id: $0, group: $0 % 7, value: $0 * 13 % 2_000) })
+    try store.write {
+      try $0.insert(
+        contentsOf: (0..<2_000).map { Mark(id: $0, group: $0 % 7, value: $0 * 13 % 2_000) })
+    }
     let query = Mark.where { $0.value.isIn(\.id, from: Mark.where { $0.id < 3 }) }
     #expect(try store.fetch(query).count == 3)
     let lines = try store.explain(query, running: true)
@@ -141,7 +143,7 @@ private struct Mark: Record, Identifiable, Equatable {
             Mark(id: 3 + $0.offset, group: 1, value: $0.element)
           }
           let store = try PersistentStore(inMemory: StoreModel(records: [Mark.self]))
-          try store.insert(contentsOf: first + rest)
+          try store.write { try $0.insert(contentsOf: first + rest) }
           let average = Double(one + two + three) / 3
           try check(first + rest, besides: average, in: store)
         }
@@ -175,8 +177,10 @@ private struct Mark: Record, Identifiable, Equatable {
 
   @Test func `an index finds the integers above an average with a fraction`() throws {
     let store = try PersistentStore(inMemory: StoreModel(records: [Mark.self]))
-    try store.insert(
-      contentsOf: (0..<2_000).map { Mark(id: $0, group: $0 % 7, value: $0 * 13 % 2_000) })
+    try store.write {
+      try $0.insert(
+        contentsOf: (0..<2_000).map { Mark(id: $0, group: $0 % 7, value: $0 * 13 % 2_000) })
+    }
     let high = Mark.where { $0.value >= 1_990 }
     let above = Mark.where { $0.value > high.average(\.value) }
     #expect(try store.fetch(above).map { $0.value ?? 0 }.sorted() == Array(1_995..<2_000))
@@ -187,7 +191,9 @@ private struct Mark: Record, Identifiable, Equatable {
 
   @Test func `queries in conditions are text, which is parsed as the same condition`() throws {
     let store = try PersistentStore(inMemory: StoreModel(records: [Mark.self]))
-    try store.insert(contentsOf: (0..<20).map { Mark(id: $0, group: $0 % 3, value: $0 % 5) })
+    try store.write {
+      try $0.insert(contentsOf: (0..<20).map { Mark(id: $0, group: $0 % 3, value: $0 % 5) })
+    }
     let conditions: [(Condition<Mark>, String)] = [
       (
         Condition {
@@ -259,7 +265,7 @@ private struct Mark: Record, Identifiable, Equatable {
 
   @Test func `a transaction sees its own changes in the values of queries`() throws {
     let store = try PersistentStore(inMemory: StoreModel(records: [Mark.self]))
-    try store.insert(contentsOf: (0..<4).map { Mark(id: $0, group: 0, value: $0) })
+    try store.write { try $0.insert(contentsOf: (0..<4).map { Mark(id: $0, group: 0, value: $0) }) }
     let highest = Mark.where { $0.value == Mark.maximum(\.value) }
     try store.write { transaction in
       try transaction.save(Mark(id: 1, group: 0, value: 9))

@@ -80,7 +80,7 @@ private struct RunningModel {
 
   private func check(_ scores: [Score]) throws {
     let store = try PersistentStore(inMemory: StoreModel(records: [Score.self]))
-    try store.insert(contentsOf: scores)
+    try store.write { try $0.insert(contentsOf: scores) }
     let model = RunningModel(scores)
     let place = "\(scores)"
     let ranks = try store.fetch(all.ranked())
@@ -117,7 +117,9 @@ private struct RunningModel {
 
   @Test func `the window of the records comes before, that of the values after`() throws {
     let store = try PersistentStore(inMemory: StoreModel(records: [Score.self]))
-    try store.insert(contentsOf: (0..<10).map { Score(id: $0, team: 0, points: $0) })
+    try store.write {
+      try $0.insert(contentsOf: (0..<10).map { Score(id: $0, team: 0, points: $0) })
+    }
     let middle = all.offset(2).limit(5)
     #expect(try store.fetch(middle.running(.sum(\.id))).map(\.value) == [2, 5, 9, 14, 20])
     #expect(try store.fetch(middle.running(.sum(\.id)).offset(3)).map(\.value) == [14, 20])
@@ -137,7 +139,9 @@ private struct RunningModel {
     throws
   {
     let store = try PersistentStore(inMemory: StoreModel(records: [Score.self]))
-    try store.insert(contentsOf: (0..<4).map { Score(id: $0, team: 3, points: nil) })
+    try store.write {
+      try $0.insert(contentsOf: (0..<4).map { Score(id: $0, team: 3, points: nil) })
+    }
     #expect(try store.fetch(Query<Score>().ranked()).map(\.value) == [1, 2, 3, 4])
     let byKey = Score.sorted(by: .ascending(\.team), .descending(\.id)).ranked()
     #expect(try store.fetch(byKey).map(\.record.id) == [3, 2, 1, 0])
@@ -148,9 +152,11 @@ private struct RunningModel {
 
   @Test func `a sum that is too large is an error where it becomes so`() throws {
     let store = try PersistentStore(inMemory: StoreModel(records: [Score.self]))
-    try store.insert(contentsOf: [
-      Score(id: 1, team: 0, points: 1), Score(id: 2, team: 0, points: .max),
-    ])
+    try store.write {
+      try $0.insert(contentsOf: [
+        Score(id: 1, team: 0, points: 1), Score(id: 2, team: 0, points: .max),
+      ])
+    }
     #expect(try store.fetch(all.running(.sum(\.points)).limit(1)).map(\.value) == [1])
     guard case .invalidQuery = storeError({ try store.fetch(all.running(.sum(\.points))) }) else {
       Issue.record("a sum beyond 64 bits was returned")

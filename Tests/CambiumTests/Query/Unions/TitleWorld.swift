@@ -42,8 +42,8 @@ struct TitleWorld {
   func store(_ options: StoreOptions = StoreOptions()) throws -> PersistentStore {
     let store = try PersistentStore(
       inMemory: StoreModel(records: [Film.self, Series.self]), options: options)
-    try store.insert(contentsOf: films)
-    try store.insert(contentsOf: series)
+    try store.write { try $0.insert(contentsOf: films) }
+    try store.write { try $0.insert(contentsOf: series) }
     return store
   }
 
