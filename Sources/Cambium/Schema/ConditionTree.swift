@@ -385,24 +385,26 @@ extension FieldCondition {
   }
 }
 
-/// A pattern that a text has to match.
+/// A pattern that a text has to match, which text functions of fields or a parsed text give.
 public struct TextMatch: Hashable, Sendable {
   /// The kind of the match.
-  public let kind: Kind
+  package let kind: Kind
   /// The text.
-  public let text: String
+  package let text: String
   /// The differences that it ignores.
-  public let options: Options
+  package let options: Options
 
   /// Creates a match of a text.
-  public init(_ kind: Kind, _ text: String, _ options: Options = []) {
+  @usableFromInline
+  package init(_ kind: Kind, _ text: String, _ options: Options = []) {
     self.kind = kind
     self.text = text
     self.options = options
   }
 
   /// The way in which a text is matched.
-  public enum Kind: Hashable, Sendable, CaseIterable {
+  @usableFromInline
+  package enum Kind: Hashable, Sendable, CaseIterable {
     /// The value begins with the text. Bytes of UTF-8 are compared, not characters, so `"e"` is a prefix of an e that is
     /// followed by a combining accent.
     case prefix

@@ -19,15 +19,6 @@ extension ExtremeCalls {
     }
   }
 
-  private static func match(
-    _ extremes: Extremes, _ kind: TextMatch.Kind
-  ) {
-    for text in Extremes.strings {
-      let condition = FieldCondition.match(field: "name", TextMatch(kind, text))
-      Extremes.attempt { _ = try extremes.store.count(record: "Photo", where: condition) }
-    }
-  }
-
   private static func read<Value: FieldValueConvertible>(_ type: Value.Type) {
     for value in Extremes.values {
       _ = Value(fieldValue: value)
@@ -57,7 +48,6 @@ extension ExtremeCalls {
     "FieldReference.matches(_:)": { extremes in
       match(extremes) { text, _ in Fields<Photo>().name.matches(text) }
     },
-    "TextMatch.init(_:_:_:)": { extremes in match(extremes, .like) },
     "Options.init(rawValue:)": { _ in
       for raw in UInt8.min...UInt8.max { _ = TextMatch.Options(rawValue: raw) }
     },

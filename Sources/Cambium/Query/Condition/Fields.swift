@@ -121,6 +121,8 @@ extension FieldReference {
 // MARK: Texts and arrays
 
 extension FieldReference where Value: FieldText {
+  /// Returns the condition that the field begins with a string: `{ $0.name.hasPrefix("A") }`. Bytes of UTF-8 are compared, not
+  /// characters, so `"e"` is a prefix of an e that is followed by a combining accent.
   @inlinable
   public func hasPrefix(
     _ text: String, _ options: TextMatch.Options = []
@@ -128,6 +130,7 @@ extension FieldReference where Value: FieldText {
     Condition(term: .match(field: property, TextMatch(.prefix, text, options)))
   }
 
+  /// Returns the condition that the field ends with a string. Bytes of UTF-8 are compared, not characters.
   @inlinable
   public func hasSuffix(
     _ text: String, _ options: TextMatch.Options = []
@@ -135,6 +138,7 @@ extension FieldReference where Value: FieldText {
     Condition(term: .match(field: property, TextMatch(.suffix, text, options)))
   }
 
+  /// Returns the condition that the field contains a string.
   @inlinable
   public func contains(
     _ text: String, _ options: TextMatch.Options = []
@@ -148,7 +152,10 @@ extension FieldReference where Value: FieldText {
     Condition(term: .match(field: property, TextMatch(.equals, text, options)))
   }
 
-  /// Returns the condition that the field matches a pattern: `?` stands for one Unicode scalar, `*` for any number of them.
+  /// Returns the condition that the whole field matches a pattern: `?` stands for one Unicode scalar, `*` for any number of them.
+  /// After a backslash these, and the backslash, stand for themselves.
+  ///
+  /// - Parameter pattern: The pattern, with 4,000 bytes and wildcards at most.
   @inlinable
   public func like(
     _ pattern: String, _ options: TextMatch.Options = []
@@ -161,7 +168,9 @@ extension FieldReference where Value: FieldText {
   /// An index of the field's words finds such records without reading others; without one, all are read.
   ///
   /// - Parameter words: The words, in any order and case. One that is directly followed by `*` is the beginning of a word.
-  ///   A text without words matches every string, but not null. ``TextMatch/Kind/words`` says what a word is.
+  ///   A text without words matches every string, but not null. A word is a run of letters, marks and numbers; of Chinese
+  ///   characters and Japanese syllables, which are written without spaces, each is a word. Case is ignored, as in
+  ///   case-insensitive keys. Of words over 64 bytes long only the beginning counts.
   @inlinable
   public func matches(_ words: String) -> Condition<Subject> {
     Condition(term: .match(field: property, TextMatch(.words, words)))
