@@ -160,6 +160,7 @@ struct ElementTerm: Sendable {
     guard let array = ArrayReader(bytes, of: type) else {
       throw record.fault(.rowValues, "an array is not whole elements")
     }
+    if case .bytes(let element) = element { return array.contains(element.rawSpan) }
     for index in 0..<array.count where isSame(array.element(index)) { return true }
     return false
   }

@@ -93,6 +93,65 @@ struct ConvertedAccess<Conversion: ValueConversion>: PropertyAccess {
   }
 }
 
+/// Reads and fills arrays of values that are stored as they are.
+///
+/// The type of the elements makes the array: compiled for any type, that would look types up for each record.
+struct ArrayAccess<Element: StoredScalar>: PropertyAccess {
+  let isOptional: Bool
+
+  /// The property's elements; nil if it is an optional without an array.
+  private func elements(_ property: UnsafeRawPointer) -> [Element]? {
+    isOptional
+      ? unsafe property.assumingMemoryBound(to: [Element]?.self).pointee
+      : unsafe property.assumingMemoryBound(to: [Element].self).pointee
+  }
+
+  func write(
+    _ property: UnsafeRawPointer, to row: RowWriter, at place: ColumnPlace
+  ) throws(StoreError) {
+    guard let elements = unsafe elements(property) else { return row.setNull(at: place) }
+    var writer = ArrayWriter(of: Element.scalarType)
+    for element in elements {
+      guard element.isStorable else {
+        throw row.refusal(ofColumn: place.index, "\(element) is no absolute URL")
+      }
+      element.append(to: &writer)
+    }
+    try row.append(writer.finish().rawSpan, to: place.index)
+  }
+
+  func write(
+    _ property: UnsafeRawPointer, to key: KeyEncoder, _ column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError) { throw layout.noKey(column) }
+
+  func read(
+    _ property: UnsafeMutableRawPointer, from row: borrowing RowReader, at place: ColumnPlace
+  ) throws(StoreError) {
+    if isOptional, row.isNull(place) {
+      unsafe property.initializeMemory(as: [Element]?.self, to: nil)
+      return
+    }
+    guard let array = ArrayReader(row.bytes(place.index), of: Element.scalarType) else {
+      throw row.fault(.rowValues, "an array is none of \(Element.self)")
+    }
+    guard unsafe Element.fill(property, isOptional: isOptional, from: array) else {
+      throw row.fault(.rowValues, "an element of an array is no \(Element.self)")
+    }
+  }
+
+  func read(
+    _ property: UnsafeMutableRawPointer, from key: inout KeyReader, as form: KeyForm
+  ) throws(StoreError) { throw key.fault("a value without an order cannot be in a key") }
+
+  func destroy(_ property: UnsafeMutableRawPointer) {
+    if isOptional {
+      unsafe property.assumingMemoryBound(to: [Element]?.self).deinitialize(count: 1)
+    } else {
+      unsafe property.assumingMemoryBound(to: [Element].self).deinitialize(count: 1)
+    }
+  }
+}
+
 /// Fills properties that are not stored.
 protocol PropertyFiller: Sendable {
   func fill(_ property: UnsafeMutableRawPointer)
@@ -215,7 +274,7 @@ extension Accesses {
 
   private func array(_ type: any Any.Type, of scalar: ScalarType) -> (any PropertyAccess)? {
     func make<Element: StoredScalar>(_: Element.Type) -> any PropertyAccess {
-      access(ArrayConversion<Element>())
+      ArrayAccess<Element>(isOptional: field.isOptional)
     }
     func make<List: FieldList>(of _: List.Type) -> any PropertyAccess {
       access(ListConversion<List>(element: scalar, place: place))
@@ -359,14 +418,6 @@ struct CodedBytes: ColumnValue {
   }
 }
 
-struct ArrayConversion<Element: StoredScalar>: ValueConversion {
-  func stored(_ value: [Element]) throws(StoreError) -> ArrayValue<Element> {
-    ArrayValue(elements: value)
-  }
-
-  func value(_ stored: ArrayValue<Element>) throws(StoreError) -> [Element] { stored.elements }
-}
-
 /// A set, or an array of enums, by way of the values of its elements.
 struct ListConversion<List: FieldList>: ValueConversion {
   let element: ScalarType
@@ -393,31 +444,5 @@ struct ListConversion<List: FieldList>: ValueConversion {
       throw place.invalid("an element of it is no value of \(List.element)")
     }
     return list
-  }
-}
-
-/// The value of an array column.
-struct ArrayValue<Element: StoredScalar>: ColumnValue {
-  let elements: [Element]
-
-  func put(in row: RowWriter, at column: Int) throws(StoreError) {
-    var writer = ArrayWriter(of: Element.scalarType)
-    for element in elements {
-      guard element.isStorable else {
-        throw row.refusal(ofColumn: column, "\(element) is no absolute URL")
-      }
-      element.append(to: &writer)
-    }
-    try row.append(writer.finish().rawSpan, to: column)
-  }
-
-  static func get(from row: borrowing RowReader, at column: Int) throws(StoreError) -> ArrayValue {
-    guard let array = ArrayReader(row.bytes(column), of: Element.scalarType) else {
-      throw row.fault(.rowValues, "an array is none of \(Element.self)")
-    }
-    guard let elements = Element.values(of: array) else {
-      throw row.fault(.rowValues, "an element of an array is no \(Element.self)")
-    }
-    return ArrayValue(elements: elements)
   }
 }

@@ -56,6 +56,32 @@ struct ArrayReader: ~Escapable {
     return bytes.part(1 + (count + 1) << widthCode + start, end(of: index) - start)
   }
 
+  /// The bits of an element of a fixed width, which is that of the word.
+  @inline(__always)
+  func word<Word: FixedWidthInteger & BitwiseCopyable>(_ index: Int, as _: Word.Type) -> Word {
+    bytes.load(index * MemoryLayout<Word>.size, as: Word.self)
+  }
+
+  /// Returns true if one of the elements has these bytes.
+  func contains(_ element: RawSpan) -> Bool {
+    if let fixedWidth, fixedWidth != element.byteCount { return false }
+    switch fixedWidth {
+    case 1: return containsWord(element.load(0, as: UInt8.self))
+    case 2: return containsWord(element.load(0, as: UInt16.self))
+    case 4: return containsWord(element.load(0, as: UInt32.self))
+    case 8: return containsWord(element.load(0, as: UInt64.self))
+    default:
+      for index in 0..<count where self.element(index).equals(element) { return true }
+      return false
+    }
+  }
+
+  @inline(__always)
+  private func containsWord<Word: FixedWidthInteger & BitwiseCopyable>(_ wanted: Word) -> Bool {
+    for index in 0..<count where word(index, as: Word.self) == wanted { return true }
+    return false
+  }
+
   /// The places of the elements in which two arrays of one type differ: those before them are the same in both, and so are those
   /// after them.
   ///

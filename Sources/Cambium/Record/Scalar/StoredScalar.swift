@@ -66,8 +66,11 @@ protocol StoredScalar: ColumnValue, ScalarFieldValue {
   static func fieldValue(
     from key: inout KeyReader, as form: KeyForm
   ) throws(StoreError) -> FieldValue
-  /// Returns the values that the elements of an array are; nil if one of them is none.
-  static func values(of array: ArrayReader) -> [Self]?
+  /// Fills an array of the type, or an optional one, that has no value yet. It has none either if this returns false, since an
+  /// element is no value of the type.
+  static func fill(
+    _ property: UnsafeMutableRawPointer, isOptional: Bool, from array: ArrayReader
+  ) -> Bool
 }
 
 extension StoredScalar {
@@ -128,14 +131,28 @@ extension StoredScalar {
     from key: inout KeyReader, as form: KeyForm
   ) throws(StoreError) -> FieldValue { try take(from: &key, as: form).fieldValue }
 
-  static func values(of array: ArrayReader) -> [Self]? {
+  static func fill(
+    _ property: UnsafeMutableRawPointer, isOptional: Bool, from array: ArrayReader
+  ) -> Bool {
     var values: [Self] = []
     values.reserveCapacity(array.count)
     for index in 0..<array.count {
-      guard let value = Self(rowBytes: array.element(index)) else { return nil }
+      guard let value = Self(rowBytes: array.element(index)) else { return false }
       values.append(value)
     }
-    return values
+    unsafe fill(property, isOptional: isOptional, with: values)
+    return true
+  }
+
+  @inline(__always)
+  fileprivate static func fill(
+    _ property: UnsafeMutableRawPointer, isOptional: Bool, with values: [Self]
+  ) {
+    if isOptional {
+      unsafe property.initializeMemory(as: [Self]?.self, to: values)
+    } else {
+      unsafe property.initializeMemory(as: [Self].self, to: values)
+    }
   }
 
   /// Appends a value to an array.
@@ -187,6 +204,19 @@ extension FixedScalar {
   }
 
   func append(to array: inout ArrayWriter) { array.append(rowBits) }
+
+  static func fill(
+    _ property: UnsafeMutableRawPointer, isOptional: Bool, from array: ArrayReader
+  ) -> Bool {
+    var values: [Self] = []
+    values.reserveCapacity(array.count)
+    for index in 0..<array.count {
+      guard let value = Self(rowBits: array.word(index, as: RowBits.self)) else { return false }
+      values.append(value)
+    }
+    unsafe fill(property, isOptional: isOptional, with: values)
+    return true
+  }
 
   @inline(__always)
   func append(
