@@ -122,7 +122,7 @@ extension QueryRunner {
     return QueryExplanation(
       record: record.record.name, access: chosen,
       accessByForm: planByForm.map { text(of: $0.access) }, condition: plan.unsaid,
-      related: plan.queried + (plan.related?.explanation ?? []),
+      related: plan.queried.map { $0.text } + (plan.related?.explanation ?? []),
       sorting: sorting(plan, query), estimatedCount: plan.estimate, others: others, actual: actual)
   }
 

@@ -18,8 +18,8 @@ struct QueryPlan {
   let needsRows: Bool
   /// The related records that are found before those of the query, or looked up for them; nil if there are none.
   var related: RelatedPlan?
-  /// How the queries in the condition were run before, for people.
-  var queried: [String] = []
+  /// How the queries in the condition were run before.
+  var queried: [QueriedRun] = []
   /// The rest of the query's budget; nil without a budget.
   var meter: QueryMeter?
 

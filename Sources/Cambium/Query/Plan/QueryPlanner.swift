@@ -45,11 +45,11 @@ struct QueryPlanner {
       throw RowConditionBuilder.tooDeep(layout)
     }
     var query = query
-    var queried: [String] = []
+    var queried: [QueriedRun] = []
     if let condition = query.condition, condition.mayHaveQuery() {
       var values = QueriedValues(reader)
       query.condition = try values.evaluated(condition, on: layout)
-      queried = values.explanation
+      queried = values.runs
     }
     let leadsOn =
       reader.entities.hasReferences && query.condition?.mayLeadOn(from: layout) ?? false
@@ -323,7 +323,7 @@ struct PlannedQuery {
   let recordCount: Int
   var related: RelatedPlan?
   /// How the queries in the condition were run, for people.
-  var queried: [String] = []
+  var queried: [QueriedRun] = []
 
   /// True if the records are the same in whatever order they come.
   var isInAnyOrder: Bool {

@@ -4,8 +4,8 @@ struct QueriedValues {
   private var reader: RecordReader
   private var lists: [FieldCondition: [FieldValue]] = [:]
   private var values: [FieldExpression: FieldValue] = [:]
-  /// For people: how each query was run.
-  private(set) var explanation: [String] = []
+  /// How each query was run.
+  private(set) var runs: [QueriedRun] = []
 
   /// How deep queries may be parts of one another: each is a level of running, of which a thread with little stack has to hold
   /// all.
@@ -106,23 +106,26 @@ extension RowLayout {
     return condition(field, comparison, number)
   }
 
-  /// The same of a number with a fraction, such as an average: a field of integers is above it if it is at least the next
-  /// integer.
+  /// The same of a number such as an average, for a field of integers: it is above one with a fraction if it is at least the
+  /// next integer.
   private func condition(
     _ field: String, _ comparison: FieldComparison, _ number: Double
   ) -> FieldCondition? {
-    let isAbove: Bool
-    switch comparison {
-    case .greater, .greaterOrEqual: isAbove = true
-    case .less, .lessOrEqual: isAbove = false
-    case .equal, .notEqual: return nil
-    }
-    guard column(named: field)?.field.type.scalar?.integer != nil,
-      let bound = Int64(exactly: number.rounded(isAbove ? .up : .down)),
-      Double(bound) != number, has(.integer(bound), in: field)
+    // Doubles beyond stand for several integers each.
+    guard number.magnitude < 0x1p53,
+      column(named: field)?.field.type.scalar?.integer != nil
     else { return nil }
-    return .comparison(
-      field: field, isAbove ? .greaterOrEqual : .lessOrEqual, .integer(bound))
+    var comparison = comparison
+    var bound = number
+    if number.rounded() != number {
+      switch comparison {
+      case .greater, .greaterOrEqual: (comparison, bound) = (.greaterOrEqual, number.rounded(.up))
+      case .less, .lessOrEqual: (comparison, bound) = (.lessOrEqual, number.rounded(.down))
+      case .equal, .notEqual: return nil
+      }
+    }
+    let value = FieldValue.integer(Int64(bound))
+    return has(value, in: field) ? .comparison(field: field, comparison, value) : nil
   }
 
   /// Returns true if a field can have a value as it is.
@@ -165,7 +168,10 @@ extension QueriedValues {
           reason: "a field is compared with \(Self.countMax) values of a query at most")
       }
     }
-    note(runner, found, query, "\(known.count) values of \(value)")
+    runs.append(
+      QueriedRun(
+        runner: runner, query: query, access: found.plan.access,
+        result: .values(known.count, of: value)))
     return Array(known)
   }
 
@@ -177,7 +183,8 @@ extension QueriedValues {
     switch aggregate {
     case .count:
       let count = try runner.count(fields)
-      explanation.append("after \(query.record): \(count) records counted")
+      runs.append(
+        QueriedRun(runner: runner, query: query, access: nil, result: .counted(count)))
       return .integer(Int64(count))
     case .sum: kind = .sum
     case .average: kind = .average
@@ -192,16 +199,43 @@ extension QueriedValues {
       return false
     })
     let result = try grouping.results(0)[0]
-    note(runner, found, query, "\(aggregate) of \(operand) is \(result.literal)")
+    runs.append(
+      QueriedRun(
+        runner: runner, query: query, access: found.plan.access,
+        result: .aggregate(aggregate, of: operand, result)))
     return result
   }
+}
 
-  private mutating func note(
-    _ runner: QueryRunner, _ found: FoundRecords, _ query: FieldSubquery, _ result: String
-  ) {
-    let condition = query.condition == .and([]) ? "" : " where \(query.condition)"
-    explanation.append(
-      "after \(query.record)\(condition): \(runner.text(of: found.plan.access)), \(result)")
+/// How a query that is a part of another was run.
+struct QueriedRun {
+  enum Result {
+    case counted(Int)
+    case values(Int, of: FieldExpression)
+    case aggregate(QueryAggregate, of: FieldExpression, FieldValue)
+  }
+
+  let runner: QueryRunner
+  let query: FieldSubquery
+  /// Nil if its records were counted.
+  let access: QueryAccess?
+  let result: Result
+
+  /// For people.
+  var text: String {
+    let condition =
+      access == nil || query.condition == .and([]) ? "" : " where \(query.condition)"
+    let way = access.map { runner.text(of: $0) + ", " } ?? ""
+    return "after \(query.record)\(condition): \(way)\(resultText)"
+  }
+
+  private var resultText: String {
+    switch result {
+    case .counted(let count): "\(count) records counted"
+    case .values(let count, let value): "\(count) values of \(value)"
+    case .aggregate(let aggregate, let operand, let value):
+      "\(aggregate) of \(operand) is \(value.literal)"
+    }
   }
 }
 
