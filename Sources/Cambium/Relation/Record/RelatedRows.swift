@@ -131,7 +131,12 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
       try meter?.use()
       reads?.note(entries: isFound ? 1 : 0)
     } else {
-      try link.forEachKey(of: record, in: encoder) { _ in isFound = true }
+      try link.visitKeys(
+        of: record, in: encoder,
+        while: { _ in
+          isFound = true
+          return false
+        })
     }
     return isFound
   }
@@ -168,10 +173,8 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
         return try look(up: key, body)
       }
     }
-    var goesOn = true
-    try link.forEachKey(of: record, in: encoder) { key throws(StoreError) in
-      if goesOn { goesOn = try look(up: key, body) }
-    }
+    try link.visitKeys(
+      of: record, in: encoder, while: { key throws(StoreError) in try look(up: key, body) })
   }
 
   /// The number of records that one leads to.

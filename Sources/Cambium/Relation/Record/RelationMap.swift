@@ -251,14 +251,28 @@ extension Link {
     of record: RowReader, in encoder: KeyEncoder,
     _ body: (RawSpan) throws(StoreError) -> Void
   ) throws(StoreError) {
+    try visitKeys(
+      of: record, in: encoder,
+      while: { key throws(StoreError) in
+        try body(key)
+        return true
+      })
+  }
+
+  /// The same until `body` returns false.
+  @inline(__always)
+  func visitKeys(
+    of record: RowReader, in encoder: KeyEncoder,
+    while body: (RawSpan) throws(StoreError) -> Bool
+  ) throws(StoreError) {
     guard isList else {
       encoder.begin()
-      if try appendKey(of: record, to: encoder) { try body(encoder.key) }
+      if try appendKey(of: record, to: encoder) { _ = try body(encoder.key) }
       return
     }
     if record.isNull(key.place) { return }
     let array = try elements(of: record)
-    try forEachKey(of: record, in: encoder, at: 0..<array.count, body)
+    try visitKeys(of: record, in: encoder, at: 0..<array.count, while: body)
   }
 
   /// Appends the primary key of the record that a record leads to, if the reference is no list. False if it is null.
@@ -276,17 +290,31 @@ extension Link {
   }
 
   /// Calls `body` with the primary key of each record that a record's list leads to with the elements at some places.
-  ///
-  /// Dynamic, so that it is compiled once: the optimizer would make a copy for every closure that it is called with.
-  dynamic func forEachKey(
+  @inline(__always)
+  func forEachKey(
     of record: RowReader, in encoder: KeyEncoder, at places: Range<Int>,
     _ body: (RawSpan) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    try visitKeys(
+      of: record, in: encoder, at: places,
+      while: { key throws(StoreError) in
+        try body(key)
+        return true
+      })
+  }
+
+  /// The same until `body` returns false.
+  ///
+  /// Dynamic, so that it is compiled once: the optimizer would make a copy for every closure that it is called with.
+  dynamic func visitKeys(
+    of record: RowReader, in encoder: KeyEncoder, at places: Range<Int>,
+    while body: (RawSpan) throws(StoreError) -> Bool
   ) throws(StoreError) {
     let array = try elements(of: record)
     for index in places {
       encoder.begin()
       try encoder.append(array.element(index), key, of: record)
-      try body(encoder.key)
+      guard try body(encoder.key) else { return }
     }
   }
 
@@ -444,7 +472,7 @@ extension Link {
 
   /// - Parameter cursor: A cursor in the tree of the reverse index; nil for another one.
   /// - Returns: True if they came in the order of the index's parts.
-  // Dynamic, as `forEachKey(of:in:at:_:)`: 6 KB for every closure otherwise.
+  // Dynamic, as `visitKeys(of:in:at:while:)`: 6 KB for every closure otherwise.
   private dynamic func forEachSource(
     to key: RawSpan, in trees: TreeAccess, _ cursor: CursorAccess?, backward isBackward: Bool,
     _ encoder: KeyEncoder, _ body: (RawSpan) throws(StoreError) -> Bool
@@ -496,7 +524,7 @@ extension Link {
   /// The same by reading all rows: for keys too long for those of indexes, and if the index is not built yet.
   ///
   /// - Returns: False, since they come in the order of their rows.
-  // Dynamic, as `forEachKey(of:in:at:_:)`.
+  // Dynamic, as `visitKeys(of:in:at:while:)`.
   private dynamic func forEachRow(
     to key: RawSpan, in trees: TreeAccess, _ body: (RawSpan) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
