@@ -15,7 +15,8 @@ public struct Selection<Row, Columns>: Sendable {
   let columns: @Sendable () -> Columns
 
   /// - Parameter row: Makes a row of the values of one record.
-  fileprivate init<Subject: Record>(
+  @usableFromInline
+  init<Subject: Record>(
     _ values: [PropertyExpression], of query: Query<Subject>,
     columns: @escaping @autoclosure @Sendable () -> Columns,
     row: @escaping @Sendable ([FieldValue], RecordType<Subject>) throws -> Row
@@ -29,6 +30,11 @@ public struct Selection<Row, Columns>: Sendable {
 public struct SelectedColumn<Value>: Sendable {
   /// Its place among the columns, from 0.
   let place: Int
+
+  @usableFromInline
+  init(place: Int) {
+    self.place = place
+  }
 }
 
 // MARK: Selecting
@@ -37,6 +43,7 @@ public struct SelectedColumn<Value>: Sendable {
 
 extension Query {
   /// Returns the selection of a value of each of the query's records: `query.select(\.title)`, `query.select { $0.price * 2 }`.
+  @inlinable
   public func select<One: FieldOperand>(
     _ one: (Fields<Subject>) -> One
   ) -> Selection<One.Value, SelectedColumn<One.Value>>
@@ -57,6 +64,7 @@ extension Query {
   /// ```
   ///
   /// Rows come in the order of the query, and its limit and offset choose them.
+  @inlinable
   public func select<One: FieldOperand, Two: FieldOperand>(
     _ one: (Fields<Subject>) -> One, _ two: (Fields<Subject>) -> Two
   ) -> Selection<(One.Value, Two.Value), (SelectedColumn<One.Value>, SelectedColumn<Two.Value>)>
@@ -74,6 +82,7 @@ extension Query {
   }
 
   /// Returns the selection of three values of each of the query's records: `query.select(\.name, \.price, { $0.price * 2 })`.
+  @inlinable
   public func select<One: FieldOperand, Two: FieldOperand, Three: FieldOperand>(
     _ one: (Fields<Subject>) -> One, _ two: (Fields<Subject>) -> Two,
     _ three: (Fields<Subject>) -> Three
@@ -101,6 +110,7 @@ extension Query {
   }
 
   /// Returns the selection of four values of each of the query's records.
+  @inlinable
   public func select<One: FieldOperand, Two: FieldOperand, Three: FieldOperand, Four: FieldOperand>(
     _ one: (Fields<Subject>) -> One, _ two: (Fields<Subject>) -> Two,
     _ three: (Fields<Subject>) -> Three, _ four: (Fields<Subject>) -> Four
@@ -138,6 +148,7 @@ extension Query {
 
 extension Record {
   /// Returns the selection of a value of each record of the type: `Film.select(\.title)`.
+  @inlinable
   public static func select<One: FieldOperand>(
     _ one: (Fields<Self>) -> One
   ) -> Selection<One.Value, SelectedColumn<One.Value>>
@@ -148,6 +159,7 @@ extension Record {
   }
 
   /// Returns the selection of two values of each record of the type: `Film.select(\.title, \.year)`.
+  @inlinable
   public static func select<One: FieldOperand, Two: FieldOperand>(
     _ one: (Fields<Self>) -> One, _ two: (Fields<Self>) -> Two
   ) -> Selection<(One.Value, Two.Value), (SelectedColumn<One.Value>, SelectedColumn<Two.Value>)>
@@ -159,6 +171,7 @@ extension Record {
   }
 
   /// Returns the selection of three values of each record of the type.
+  @inlinable
   public static func select<One: FieldOperand, Two: FieldOperand, Three: FieldOperand>(
     _ one: (Fields<Self>) -> One, _ two: (Fields<Self>) -> Two, _ three: (Fields<Self>) -> Three
   ) -> Selection<
@@ -174,6 +187,7 @@ extension Record {
   }
 
   /// Returns the selection of four values of each record of the type.
+  @inlinable
   public static func select<
     One: FieldOperand, Two: FieldOperand, Three: FieldOperand, Four: FieldOperand
   >(

@@ -100,6 +100,15 @@ extension ComputedTerms {
     step.action == .field && step.place.kind == .variable && step.type != .decimal
   }
 
+  /// Returns the value of a step that is a string of the row, without a copy of its bytes; nil of any other step, and if they
+  /// are no string.
+  func string(_ index: UInt32, _ record: RowReader) -> FieldValue? {
+    let step = steps[Int(index)]
+    guard step.type == .string, isText(step) else { return nil }
+    if record.isNull(step.place) { return .null }
+    return String(utf8: record.bytes(step.place.index)).map { .string($0) }
+  }
+
   /// Without copying. Nil if both are null.
   private func textOrder(
     _ one: ComputedStep, _ other: ComputedStep, _ record: RowReader

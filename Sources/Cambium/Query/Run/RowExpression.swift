@@ -52,6 +52,7 @@ final class RowExpression: Sendable {
   ///
   /// - Throws: as `value(of:)`; `.invalidQuery` for an integer beyond 64 bits.
   func fieldValue(of record: RowReader, _ entity: Entity) throws(StoreError) -> FieldValue {
+    if let text = terms.string(step, record) { return text }
     let value = try value(of: record)
     guard let result = FieldValue(value, of: kind) else {
       throw .invalidQuery(
@@ -75,10 +76,19 @@ extension RecordType {
   /// Returns the value of an expression, or of an aggregate of it, as a value of a Swift type.
   ///
   /// - Throws: `.invalidQuery` if the type has no such value.
+  @inlinable
   func value<Value: FieldValueConvertible>(
     _ value: FieldValue, of expression: PropertyExpression
   ) throws(StoreError) -> Value {
     if let result = Value(fieldValue: value) { return result }
+    return try converted(value, of: expression)
+  }
+
+  /// The same of a value that is not as the type has it.
+  @usableFromInline
+  func converted<Value: FieldValueConvertible>(
+    _ value: FieldValue, of expression: PropertyExpression
+  ) throws(StoreError) -> Value {
     // A field of floats is computed with as doubles.
     if case .double(let number) = value, let result = Value(fieldValue: .float(Float(number))) {
       return result

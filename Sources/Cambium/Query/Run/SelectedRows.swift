@@ -169,16 +169,16 @@ extension SelectedRows {
   ///
   /// - Throws: `.invalidQuery` if a computation has no result, or none of the column's type; `.corrupt`, `.io`.
   func row() throws -> Row {
-    if let first = sorted.first { return first.row }
-    return try foundRow()
+    guard isSortedInMemory, let first = sorted.first else { return try foundRow() }
+    return first.row
   }
 
   /// Returns the bytes of all columns of the present row, which are those of each row that is the same.
   ///
   /// - Throws: `.invalidQuery` if a computation has no result; `.corrupt`, `.io`.
   func identity() throws(StoreError) -> [UInt8] {
-    if let first = sorted.first { return first.identity }
-    return try key(identities)
+    guard isSortedInMemory, let first = sorted.first else { return try key(identities) }
+    return first.identity
   }
 
   private func foundRow() throws -> Row {

@@ -9,19 +9,22 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if a computation of numbers has no result, or the result is out
   ///   of the type's range.
+  @inlinable
   public func select<Subject: Record, One: FieldOperand>(
     from query: Query<Subject>, _ value: (Fields<Subject>) -> One
   ) throws -> [One.Value] where One.Subject == Subject, One.Value: FieldValueConvertible {
     let one = value(Fields()).computed.tree
-    return try recordReader().select([one], from: query) { values, type in
-      try type.value(values[0], of: one)
-    }
+    let computed = try recordReader().values([one], from: query)
+    var rows: [One.Value] = []
+    while try computed.next() { rows.append(try computed.value(0)) }
+    return rows
   }
 
   /// Returns the two values that a closure computes of the fields of each record of a query:
   /// `try store.select(from: lines) { ($0.product.name, $0.unitPrice * $0.quantity) }`.
   ///
   /// - Throws: as `select(from:_:)` of one value.
+  @inlinable
   public func select<Subject: Record, One: FieldOperand, Two: FieldOperand>(
     from query: Query<Subject>, _ values: (Fields<Subject>) -> (One, Two)
   ) throws -> [(One.Value, Two.Value)]
@@ -31,14 +34,16 @@ extension RecordReading where Self: ~Copyable {
   {
     let operands = values(Fields())
     let (one, two) = (operands.0.computed.tree, operands.1.computed.tree)
-    return try recordReader().select([one, two], from: query) { values, type in
-      (try type.value(values[0], of: one), try type.value(values[1], of: two))
-    }
+    let computed = try recordReader().values([one, two], from: query)
+    var rows: [(One.Value, Two.Value)] = []
+    while try computed.next() { rows.append((try computed.value(0), try computed.value(1))) }
+    return rows
   }
 
   /// Returns the three values that a closure computes of the fields of each record of a query.
   ///
   /// - Throws: as `select(from:_:)` of one value.
+  @inlinable
   public func select<Subject: Record, One: FieldOperand, Two: FieldOperand, Three: FieldOperand>(
     from query: Query<Subject>, _ values: (Fields<Subject>) -> (One, Two, Three)
   ) throws -> [(One.Value, Two.Value, Three.Value)]
@@ -50,12 +55,12 @@ extension RecordReading where Self: ~Copyable {
     let operands = values(Fields())
     let (one, two) = (operands.0.computed.tree, operands.1.computed.tree)
     let three = operands.2.computed.tree
-    return try recordReader().select([one, two, three], from: query) { values, type in
-      (
-        try type.value(values[0], of: one), try type.value(values[1], of: two),
-        try type.value(values[2], of: three)
-      )
+    let computed = try recordReader().values([one, two, three], from: query)
+    var rows: [(One.Value, Two.Value, Three.Value)] = []
+    while try computed.next() {
+      rows.append((try computed.value(0), try computed.value(1), try computed.value(2)))
     }
+    return rows
   }
 }
 
@@ -112,29 +117,18 @@ extension RecordReading where Self: ~Copyable {
 }
 
 extension RecordReader {
-  /// - Parameter row: Makes a result of the values of one record.
-  fileprivate func select<Subject: Record, Row>(
-    _ values: [PropertyExpression], from query: Query<Subject>,
-    row: ([FieldValue], RecordType<Subject>) throws -> Row
-  ) throws -> [Row] {
+  /// Begins to compute values of the records of a query.
+  @usableFromInline
+  func values<Subject: Record>(
+    _ values: [PropertyExpression], from query: Query<Subject>
+  ) throws(StoreError) -> ComputedValues<Subject> {
     let type = try entities.type(Subject.self)
     var expressions: [RowExpression] = []
     for value in values {
       expressions.append(
         try RowExpression(try value.fields(in: type, entities), of: type, in: self))
     }
-    let found = try find(query, of: type)
-    let layout = type.layout
-    var rows: [Row] = []
-    while try found.next() {
-      let record = try RowReader(
-        key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
-      var values: [FieldValue] = []
-      values.reserveCapacity(expressions.count)
-      for expression in expressions { values.append(try expression.fieldValue(of: record, type)) }
-      rows.append(try row(values, type))
-    }
-    return rows
+    return ComputedValues(values, expressions, type, try find(query, of: type))
   }
 
   /// Returns an aggregate of all records of a query, as a type that has it.
@@ -150,5 +144,62 @@ extension RecordReader {
       return false
     })
     return try type.value(try grouping.results(0)[0], of: value)
+  }
+}
+
+/// The values that are computed of the records of a query, one record after the other.
+///
+/// They become values of Swift types where the program has those types.
+@usableFromInline
+final class ComputedValues<Subject: Record> {
+  private let properties: [PropertyExpression]
+  private let expressions: [RowExpression]
+  private let type: RecordType<Subject>
+  private let found: FoundRecords
+  // One owner on one thread uses it, so accesses cannot overlap.
+  /// The values of the present record.
+  @exclusivity(unchecked) private var values: [FieldValue] = []
+
+  init(
+    _ properties: [PropertyExpression], _ expressions: [RowExpression],
+    _ type: RecordType<Subject>, _ found: FoundRecords
+  ) {
+    self.properties = properties
+    self.expressions = expressions
+    self.type = type
+    self.found = found
+  }
+
+  /// Moves to the next record. False after the last.
+  ///
+  /// - Throws: `.invalidQuery` if a computation has no result; `.corrupt`, `.io`, `.sortTooLarge`.
+  @usableFromInline
+  func next() throws(StoreError) -> Bool {
+    let (found, layout) = (found, type.layout)
+    guard try found.next() else { return false }
+    let record = try RowReader(
+      key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
+    unsafe values.removeAll(keepingCapacity: true)
+    for expression in expressions {
+      unsafe values.append(try expression.fieldValue(of: record, type))
+    }
+    return true
+  }
+
+  @usableFromInline
+  func fieldValue(_ place: Int) -> FieldValue { unsafe values[place] }
+
+  /// Returns one of the present record's values.
+  ///
+  /// - Throws: `.invalidQuery` if the type has no such value.
+  @inlinable
+  func value<Value: FieldValueConvertible>(_ place: Int) throws(StoreError) -> Value {
+    if let value = Value(fieldValue: fieldValue(place)) { return value }
+    return try converted(place)
+  }
+
+  @usableFromInline
+  func converted<Value: FieldValueConvertible>(_ place: Int) throws(StoreError) -> Value {
+    try type.converted(fieldValue(place), of: properties[place])
   }
 }
