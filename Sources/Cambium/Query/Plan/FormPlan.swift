@@ -2,6 +2,18 @@
 // give each of its fields a value.
 
 extension QueryPlanner {
+  /// Returns the plan of all records, by primary key; nil if the query asks for anything else. There is no other plan.
+  ///
+  /// - Throws: `.invalidQuery` for a negative limit or offset.
+  func planOfAll(_ query: FieldQuery, for need: QueryNeed) throws(StoreError) -> QueryPlan? {
+    guard query.condition == nil, query.order.isEmpty, case .none = query.after else { return nil }
+    try query.checkWindow(of: record.record)
+    return QueryPlan(
+      access: .rows([.all]), order: .byPrimaryKey,
+      given: GivenOrder(extent: .all, isByKeyInGroups: true), estimate: 0, cost: QueryCost.seek,
+      needsRows: need.needsRows, meter: reader.meter)
+  }
+
   /// The smallest number of records for which a plan is taken by its form: of fewer, a scan may be cheaper than any index.
   static var formPlanFrom: Int { 1_024 }
   /// The number of records that such a plan finds before all plans are compared after all: most records may have the value,

@@ -23,6 +23,9 @@ struct QueryRunner {
   ) throws(StoreError) -> FoundRecords {
     let encoder = KeyEncoder()
     let planner = planner(encoder)
+    if let plan = try planner.planOfAll(query, for: need) {
+      return try FoundRecords(plan, query, of: record, in: trees, encoder)
+    }
     if let plan = try planner.planByForm(query, for: need) {
       return try FoundRecords(
         plan, query, of: record, in: trees, encoder,
