@@ -16,9 +16,13 @@ struct StoredNames: FieldNaming {
   /// - Throws: `.invalidQuery` for a property that is not stored.
   func name(of property: PropertyReference) throws(StoreError) -> String {
     if let field = entity.field(ofProperty: property) { return field }
+    // Of one that others lead to, it depends on them whether it leads too far.
+    if steps == 0, let name = entities.sides.name(of: property, of: entity) { return name }
     if let (relation, rest) = divided(property) {
       _ = try entity.steps(after: steps, relation.name)
-      return "\(relation.name).\(try relation.fields.name(of: rest))"
+      let name = "\(relation.name).\(try relation.fields.name(of: rest))"
+      if steps == 0 { entities.sides.note(name, of: property, of: entity) }
+      return name
     }
     // A field of a kind has no property in the type of its parent, and one of the parent another path in that of the kind.
     if entity.layout.kinds != nil, let path = property.path,

@@ -10,6 +10,8 @@ final class Entities: Sendable {
   let all: [Entity]
   /// The checked references; nil if there are none.
   let relations: RelationMap?
+  /// The relations of records, as queries ask for them.
+  let sides = RelationSides()
   /// The derived fields; nil if there are none.
   let derivations: DerivationMap?
   /// True if a record leads to another, checked or not.

@@ -159,7 +159,9 @@ class Entity: @unchecked Sendable {
   /// Calls the type's hook before a record is deleted, which may change others.
   func willDelete(key: RawSpan, row: RawSpan, in writer: RecordWriter) throws {}
 
-  var record: RecordSchema { layout.record }
+  // Inlined, as a call copies the whole description for one part of it.
+  @inline(__always)
+  final var record: RecordSchema { layout.record }
 
   /// The tree of the rows of record `number`.
   static func name(ofRows number: UInt32) -> String { "r\(number)" }

@@ -58,7 +58,7 @@ extension QueryPlanner {
     let share = keptShare(of: candidates, planned)
     guard let best = candidates.min(by: { $0.cost < $1.cost }) else { return plan }
     let decided = readCount(of: best, planned, share)
-    let conjuncts = Set(planned.condition.conjuncts)
+    let conjuncts = FieldConditions(planned.condition.conjuncts)
     for term in terms.list {
       guard let keys = try relatedKeys(term, deciding: decided),
         let way = try lookUp(term, keys)
@@ -141,11 +141,35 @@ extension QueryPlanner {
 
 /// The conditions across relations in another condition, each once, in their order.
 private struct RelatedTerms {
-  private(set) var list: [FieldCondition] = []
-  private var known: Set<FieldCondition> = []
+  private var known = FieldConditions([])
+
+  var list: [FieldCondition] { known.list }
 
   mutating func append(_ term: FieldCondition) {
-    if known.insert(term).inserted { list.append(term) }
+    if !known.contains(term) { known.append(term) }
+  }
+}
+
+/// A list of conditions that is searched: to compare a few takes less time than to hash one.
+private struct FieldConditions {
+  private static var shortMax: Int { 8 }
+
+  private(set) var list: [FieldCondition]
+  /// Those after the first few.
+  private var others: Set<FieldCondition>
+
+  init(_ list: [FieldCondition]) {
+    self.list = list
+    others = Set(list.dropFirst(Self.shortMax))
+  }
+
+  func contains(_ condition: FieldCondition) -> Bool {
+    list.prefix(Self.shortMax).contains(condition) || !others.isEmpty && others.contains(condition)
+  }
+
+  mutating func append(_ condition: FieldCondition) {
+    if list.count >= Self.shortMax { others.insert(condition) }
+    list.append(condition)
   }
 }
 

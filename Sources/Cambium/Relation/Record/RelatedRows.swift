@@ -1,3 +1,5 @@
+internal import Synchronization
+
 // Conditions across relations, decided on rows: the related records are looked up for each.
 
 /// The state that conditions across relations read, and the keys that were found from the other end.
@@ -513,7 +515,7 @@ extension RowLayout {
 }
 
 /// A relation as one of its ends sees it.
-struct RelationSide {
+struct RelationSide: Sendable {
   let link: Link
   /// True if the other end has the reference.
   let isInverse: Bool
@@ -527,6 +529,54 @@ struct RelationSide {
       return condition == .and([]) ? nil : condition
     }
     return .and([.comparison(field: kind.name, .notEqual, .null), condition])
+  }
+}
+
+/// The relations of an open state that were asked for, and the names of properties that lead over them.
+final class RelationSides: Sendable {
+  /// A name, or a property, of a record, which it keeps.
+  private struct Key<Name: Hashable & Sendable>: Hashable, Sendable {
+    let record: Entity
+    let name: Name
+
+    static func == (one: Key, other: Key) -> Bool {
+      one.record === other.record && one.name == other.name
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(ObjectIdentifier(record))
+      hasher.combine(name)
+    }
+  }
+
+  /// A program may make the names of properties while it runs.
+  private static var namesMax: Int { 1_024 }
+
+  private let sides = Mutex<[Key<String>: RelationSide]>([:])
+  private let names = Mutex<[Key<PropertyReference>: String]>([:])
+
+  func side(_ name: String, of record: Entity) -> RelationSide? {
+    let key = Key(record: record, name: name)
+    return sides.withLock { $0[key] }
+  }
+
+  func note(_ side: RelationSide, _ name: String, of record: Entity) {
+    let key = Key(record: record, name: name)
+    sides.withLock { $0[key] = side }
+  }
+
+  /// The stored name of a property that leads over relations.
+  func name(of property: PropertyReference, of record: Entity) -> String? {
+    let key = Key(record: record, name: property)
+    return names.withLock { $0[key] }
+  }
+
+  func note(_ name: String, of property: PropertyReference, of record: Entity) {
+    let key = Key(record: record, name: property)
+    names.withLock { names in
+      if names.count >= Self.namesMax { names.removeAll() }
+      names[key] = name
+    }
   }
 }
 
@@ -560,6 +610,15 @@ extension Entities {
   ///
   /// - Throws: `.invalidQuery` if there is none.
   func relation(_ name: String, of record: Entity) throws(StoreError) -> RelationSide {
+    if let side = sides.side(name, of: record) { return side }
+    let side = try foundRelation(name, of: record)
+    sides.note(side, name, of: record)
+    return side
+  }
+
+  private func foundRelation(
+    _ name: String, of record: Entity
+  ) throws(StoreError) -> RelationSide {
     let schema = record.record
     if let reference = schema.field(named: name)?.reference {
       let other = try destination(of: reference)
