@@ -78,7 +78,9 @@ final class FoundRecords {
 
   /// Finds all that there is, and sorts it.
   private func sorted(_ found: RecordSource, limit: Int?) throws(StoreError) -> RecordSource {
-    var keys = SortedKeys(of: record.record.name, limit: limit)
+    // Each was read for its key. In a transaction, rows may change before they are returned.
+    let keepsRows = plan.needsRows && !order.columns.columns.isEmpty && !trees.isChanging
+    var keys = SortedKeys(of: record.record.name, limit: limit, keepsRows: keepsRows)
     while try found.next() {
       guard try order.add(found, to: &keys), keys.isFull, case .rows(let rows) = found else {
         continue

@@ -277,10 +277,13 @@ extension RecordOrder {
       return try keys.add(source.key, keyLength: source.key.byteCount)
     }
     let (layout, encoder) = (record.layout, encoder)
-    let reader = try RowReader(key: source.key, row: try source.row(), layout: layout)
-    try columns.encode(reader, to: encoder)
+    let row = try source.row()
+    let reader = try RowReader(key: source.key, row: row, layout: layout)
+    guard try columns.encode(reader, to: encoder, unlessBehind: keys) else { return false }
     if hasStart, !isBehindStart(encoder.key) { return false }
-    return try keys.add(encoder.key, keyLength: source.key.byteCount)
+    let keyLength = source.key.byteCount
+    guard keys.hasRows else { return try keys.add(encoder.key, keyLength: keyLength) }
+    return try keys.add(encoder.key, keyLength: keyLength, row: row)
   }
 
   /// Returns a filter that rejects rows that come after all of the keys; nil if each row has to be looked at.
@@ -393,18 +396,31 @@ extension BoundOrder {
   /// - Throws: `.corrupt` for a damaged record, `.limitExceeded`.
   func encode(_ record: RowReader, to key: KeyEncoder) throws(StoreError) {
     key.begin()
-    if terms.isEmpty {
-      for column in columns { try key.appendSorted(column, from: record) }
-    } else {
-      for (place, column) in columns.enumerated() {
-        if let term = terms[place] {
-          try term.append(of: record, to: key)
-        } else {
-          try key.appendSorted(column, from: record)
-        }
-      }
+    for place in columns.indices { try append(place, of: record, to: key) }
+    key.appendRaw(record.key)
+  }
+
+  /// The same, unless the key comes after enough others. False if its first column says so.
+  ///
+  /// - Throws: as `encode(_:to:)`.
+  fileprivate func encode(
+    _ record: RowReader, to key: KeyEncoder, unlessBehind keys: SortedKeys
+  ) throws(StoreError) -> Bool {
+    key.begin()
+    for place in columns.indices {
+      try append(place, of: record, to: key)
+      if place == 0, keys.isFull, keys.areBefore(start: key.key) { return false }
     }
     key.appendRaw(record.key)
+    return true
+  }
+
+  @inline(__always)
+  private func append(
+    _ place: Int, of record: RowReader, to key: KeyEncoder
+  ) throws(StoreError) {
+    if !terms.isEmpty, let term = terms[place] { return try term.append(of: record, to: key) }
+    try key.appendSorted(columns[place], from: record)
   }
 }
 

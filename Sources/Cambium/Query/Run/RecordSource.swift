@@ -334,6 +334,10 @@ final class KeySource {
   @usableFromInline
   @_lifetime(borrow self)
   func row() throws(StoreError) -> RawSpan {
+    if unsafe keys.hasRows {
+      let keys = unsafe keys
+      return unsafe _overrideLifetime(keys.row(place), borrowing: self)
+    }
     let found = found
     return unsafe _overrideLifetime(try found.row(of: key), borrowing: self)
   }
@@ -363,6 +367,7 @@ final class KeySource {
   }
 
   private func move() {
+    if unsafe keys.hasRows { return }
     if unsafe place >= aheadEnd { lookAhead() }
     if unsafe place < aheadEnd {
       unsafe found.move(to: place - aheadStart)

@@ -1,6 +1,7 @@
 /// Primary keys, each after its sort key, in one run of memory; with a limit, only the first of them.
 ///
-/// The first eight bytes of each are kept beside it, which tell most apart.
+/// The first eight bytes of each are kept beside it, which tell most apart. Rows may be kept as well, as long as they are
+/// small together.
 struct SortedKeys {
   private struct Entry: HeadSorted {
     var head: UInt64
@@ -16,6 +17,8 @@ struct SortedKeys {
   private var entries: [Entry] = []
   /// Bytes of entries that were left out again.
   private var garbage = 0
+  /// The bytes of the rows, of which each comes after its key and its length; nil if rows are not kept.
+  private var rowsSize: Int?
   private let limit: Int?
   private let sizeMax: Int
   /// For errors.
@@ -24,11 +27,18 @@ struct SortedKeys {
   /// - Parameters:
   ///   - limit: How many are kept: the first in order.
   ///   - sizeMax: The bytes that keys may take in memory.
-  init(of record: String, limit: Int? = nil, sizeMax: Int = 1 << 30) {
+  ///   - keepsRows: True if keys are added with their rows, which are kept.
+  init(
+    of record: String, limit: Int? = nil, sizeMax: Int = 1 << 30, keepsRows: Bool = false
+  ) {
     self.record = record
     self.limit = limit
     self.sizeMax = sizeMax
+    rowsSize = keepsRows ? 0 : nil
   }
+
+  /// The most bytes of rows that are kept. Beyond, they are looked up again.
+  private static var rowsSizeMax: Int { 1 << 20 }
 
   var count: Int { entries.count }
 
@@ -38,10 +48,18 @@ struct SortedKeys {
   /// True if another is kept only in place of the last of these, which is first as long as keys are added.
   var isFull: Bool { limit.map { entries.count >= $0 } ?? false }
 
+  /// Returns true if all of them come before every key that begins so. They are full.
+  func areBefore(start: RawSpan) -> Bool {
+    guard let last = entries.first else { return true }
+    let count = min(start.byteCount, Int(last.length))
+    return start.part(0, count).compare(part(last).part(0, count)) > 0
+  }
+
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     entries.removeAll(keepingCapacity: true)
     garbage = 0
+    if rowsSize != nil { rowsSize = 0 }
   }
 }
 
@@ -55,33 +73,70 @@ extension SortedKeys {
   /// - Throws: `.sortTooLarge` where it gets too much to be sorted in memory.
   @discardableResult
   mutating func add(_ key: RawSpan, keyLength: Int) throws(StoreError) -> Bool {
+    dropRows()
+    return try add(key, keyLength, row: key.part(0, 0))
+  }
+
+  /// Adds a primary key, which `key` ends with, and its row.
+  ///
+  /// - Returns: False if there are enough before it.
+  /// - Throws: as `add(_:keyLength:)`.
+  @discardableResult
+  mutating func add(_ key: RawSpan, keyLength: Int, row: RawSpan) throws(StoreError) -> Bool {
+    if let rowsSize, rowsSize + row.byteCount > Self.rowsSizeMax { dropRows() }
+    return try add(key, keyLength, row: row)
+  }
+
+  @inline(__always)
+  private mutating func add(
+    _ key: RawSpan, _ keyLength: Int, row: RawSpan
+  ) throws(StoreError) -> Bool {
     let head = key.head(0)
     if let limit, entries.count >= limit {
       guard limit > 0, isBefore(key, head, entries[0]) else { return false }
-      let entry = try stored(key, head, keyLength)
-      garbage += Int(entries[0].length)
+      let entry = try stored(key, head, keyLength, row)
+      let size = rowSize(entries[0])
+      garbage += Int(entries[0].length) + size
+      if let rowsSize { self.rowsSize = rowsSize - size }
       entries[0] = entry
       sink(0)
       if garbage > 1 << 16, garbage > bytes.count / 2 { compact() }
       return true
     }
-    entries.append(try stored(key, head, keyLength))
+    entries.append(try stored(key, head, keyLength, row))
     if limit != nil { rise(entries.count - 1) }
     return true
+  }
+
+  private mutating func dropRows() {
+    guard let rowsSize else { return }
+    garbage += rowsSize
+    self.rowsSize = nil
+  }
+
+  /// The bytes of an entry's row and its length.
+  private func rowSize(_ entry: Entry) -> Int {
+    rowsSize == nil ? 0 : 4 + rowLength(entry)
+  }
+
+  private func rowLength(_ entry: Entry) -> Int {
+    Int(bytes.rawSpan.load(Int(entry.start) + Int(entry.length), as: UInt32.self))
   }
 
   /// Adds all of `other` after these; both are sorted.
   ///
   /// - Throws: as `add`.
   mutating func append(_ other: SortedKeys) throws(StoreError) {
+    dropRows()
     for index in 0..<other.count {
       let entry = other.entries[index]
-      entries.append(try stored(other.whole(index), entry.head, Int(entry.keyLength)))
+      let key = other.whole(index)
+      entries.append(try stored(key, entry.head, Int(entry.keyLength), key.part(0, 0)))
     }
   }
 
   private mutating func stored(
-    _ key: RawSpan, _ head: UInt64, _ keyLength: Int
+    _ key: RawSpan, _ head: UInt64, _ keyLength: Int, _ row: RawSpan
   ) throws(StoreError) -> Entry {
     var size = bytes.count + key.byteCount + entries.count * MemoryLayout<Entry>.stride
     if size > sizeMax, garbage > 0 {
@@ -91,6 +146,11 @@ extension SortedKeys {
     guard size <= sizeMax else { throw .sortTooLarge(record: record, size: size) }
     let start = bytes.count
     bytes.append(key)
+    if let rowsSize {
+      bytes.append(integer: UInt32(row.byteCount))
+      bytes.append(row)
+      self.rowsSize = rowsSize + 4 + row.byteCount
+    }
     return Entry(
       head: head, start: UInt32(start), number: UInt32(entries.count),
       length: Int32(key.byteCount), keyLength: Int32(keyLength))
@@ -127,7 +187,10 @@ extension SortedKeys {
 
   private func isSame(_ one: Int, _ other: Int) -> Bool { whole(one).equals(whole(other)) }
 
-  private func append(_ index: Int, to bytes: inout [UInt8]) { bytes.append(whole(index)) }
+  private func append(_ index: Int, to bytes: inout [UInt8]) {
+    let entry = entries[index]
+    bytes.append(self.bytes.rawSpan.part(Int(entry.start), Int(entry.length) + rowSize(entry)))
+  }
 
   private func isBefore(_ key: RawSpan, _ head: UInt64, _ other: Entry) -> Bool {
     if head != other.head { return head < other.head }
@@ -220,19 +283,54 @@ extension SortedKeys {
   ///
   /// - Complexity: O(log count).
   func place(of key: RawSpan) -> Int? {
+    let (place, isThere) = search(key, key.head(0))
+    return isThere ? place : nil
+  }
+
+  /// Returns the place of a key, once they are sorted; nil if it is not among them.
+  ///
+  /// - Parameter near: The place that another key had or would have had. It is this one's when the function returns.
+  /// - Complexity: Constant time if the two follow one another, or almost; otherwise O(log count).
+  func place(of key: RawSpan, near: inout Int) -> Int? {
     let head = key.head(0)
+    let end = min(near + 2, entries.count)
+    var next = near
+    while next < end, !isBefore(key, head, entries[next]) {
+      if whole(next).equals(key) {
+        near = next
+        return next
+      }
+      next += 1
+    }
+    if next < end || next == entries.count,
+      next == 0 || next > near || isBehind(key, head, entries[next - 1])
+    {
+      near = next
+      return nil
+    }
+    let found = search(key, head)
+    near = found.place
+    return found.isThere ? found.place : nil
+  }
+
+  private func isBehind(_ key: RawSpan, _ head: UInt64, _ other: Entry) -> Bool {
+    head == other.head ? key.compare(part(other)) > 0 : head > other.head
+  }
+
+  /// Returns the place that a key has or would have.
+  private func search(_ key: RawSpan, _ head: UInt64) -> (place: Int, isThere: Bool) {
     var range = entries.indices
     while !range.isEmpty {
       let middle = range.lowerBound + range.count / 2
       if isBefore(key, head, entries[middle]) {
         range = range.lowerBound..<middle
       } else if whole(middle).equals(key) {
-        return middle
+        return (middle, true)
       } else {
         range = middle + 1..<range.upperBound
       }
     }
-    return nil
+    return (range.lowerBound, false)
   }
 }
 
@@ -246,6 +344,18 @@ extension SortedKeys {
     let start = Int(entry.start) + Int(entry.length - entry.keyLength)
     return unsafe _overrideLifetime(
       bytes.rawSpan.part(start, Int(entry.keyLength)), borrowing: self)
+  }
+
+  /// True if rows were added, and are kept.
+  var hasRows: Bool { rowsSize != nil }
+
+  /// A row; there have to be rows.
+  @_lifetime(borrow self)
+  func row(_ index: Int) -> RawSpan {
+    let entry = entries[index]
+    let start = Int(entry.start) + Int(entry.length) + 4
+    return unsafe _overrideLifetime(
+      bytes.rawSpan.part(start, rowLength(entry)), borrowing: self)
   }
 
   /// A primary key after its sort key.
