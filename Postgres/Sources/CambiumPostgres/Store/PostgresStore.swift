@@ -68,7 +68,7 @@ public final class PostgresStore: RecordStore {
   ) async throws -> Result {
     let (plan, mapping) = (plan, mapping)
     return try await Self.using(pool) { connection in
-      try connection.runMapped("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+      try connection.begin("REPEATABLE READ READ ONLY")
       let server = ServerTransaction(plan, mapping, connection)
       defer {
         server.end()
@@ -96,30 +96,54 @@ public final class PostgresStore: RecordStore {
     return try await Self.using(pool) { connection in try run.write(connection, body) }
   }
 
-  /// Runs `body` with a connection that no other task uses.
+  /// Runs `body` with a connection that no other task uses. If that has broken since its last use, nothing was run, so `body` is
+  /// run with another one, or a new one.
   private static func using<Result: Sendable>(
     _ pool: SessionPool, _ body: @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    try Task.checkCancellation()
-    let session: Session
-    do {
-      session = try await pool.take()
-    } catch let error as PostgresError {
-      throw error.ofStore
-    }
-    do {
+    while true {
       try Task.checkCancellation()
-      let result = try await session.run(body)
-      await pool.giveBack(session, isLost: session.isLost)
-      return result
-    } catch {
-      await pool.giveBack(session, isLost: session.isLost)
-      throw error
+      let session: Session
+      do {
+        session = try await pool.take()
+      } catch let error as PostgresError {
+        throw error.ofStore
+      }
+      let isReused = session.isReused
+      do {
+        try Task.checkCancellation()
+        let result = try await session.run(body)
+        await pool.giveBack(session, isLost: session.isLost)
+        return result
+      } catch let error as UnbegunTransaction {
+        await pool.giveBack(session, isLost: true)
+        guard isReused else { throw error.cause.ofStore }
+      } catch {
+        await pool.giveBack(session, isLost: session.isLost)
+        throw error
+      }
     }
   }
 }
 
+/// The connection was lost before a transaction had begun.
+struct UnbegunTransaction: Error {
+  let cause: PostgresError
+}
+
 extension Connection {
+  /// Begins a transaction.
+  ///
+  /// - Throws: `UnbegunTransaction` if the connection is lost; `PostgresStoreError.server`.
+  func begin(_ mode: String) throws {
+    do {
+      try run("BEGIN ISOLATION LEVEL \(mode)")
+    } catch {
+      if error.isOfConnection { throw UnbegunTransaction(cause: error) }
+      throw error.ofStore
+    }
+  }
+
   /// Runs statements, with the errors of a store.
   func runMapped(_ sql: String) throws {
     do {

@@ -6,6 +6,8 @@ final class Session: @unchecked Sendable {
   // Only used by one task at a time, on the executor.
   private let connection: Connection
   private let executor: ServerExecutor
+  /// True once a transaction has used it.
+  var isReused = false
 
   private init(_ connection: Connection, _ executor: ServerExecutor) {
     self.connection = connection
@@ -58,15 +60,22 @@ private final class ServerExecutor: TaskExecutor {
   }
 }
 
-/// The connections of a store: at most so many, each used by one task at a time.
+/// The connections of a store: at most so many, each used by one task at a time. Tasks wait in the order in which they came.
 actor SessionPool {
   private let address: String
   private let countMax: Int
   private var idle: [Session] = []
   /// The number of connections, used or not.
   private var count = 0
-  private var waiting: [CheckedContinuation<Void, Never>] = []
+  private var waiting: [Waiter] = []
+  private var lastNumber = 0
   private var isClosed = false
+
+  private struct Waiter {
+    let number: Int
+    /// Continues with a connection, or with nil if it may open one.
+    let continuation: CheckedContinuation<Session?, any Error>
+  }
 
   init(_ address: String, countMax: Int) {
     self.address = address
@@ -74,28 +83,42 @@ actor SessionPool {
   }
 
   /// Returns a connection that no other task uses, and waits for one if there are enough.
+  ///
+  /// - Throws: `StoreError.closed`, `PostgresError`; `CancellationError` as soon as the task is cancelled while it waits.
   func take() async throws -> Session {
-    while true {
-      guard !isClosed else { throw StoreError.closed(path: "PostgreSQL") }
-      if let session = idle.popLast() { return session }
-      if count < countMax {
-        count += 1
-        do {
-          return try await Session.open(address)
-        } catch {
-          count -= 1
-          wakeNext()
-          throw error
+    guard !isClosed else { throw Self.closed }
+    if let session = idle.popLast() { return session }
+    if count < countMax {
+      count += 1
+      return try await open()
+    }
+    lastNumber += 1
+    let number = lastNumber
+    let found: Session? = try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation {
+        (continuation: CheckedContinuation<Session?, any Error>) in
+        if Task.isCancelled {
+          continuation.resume(throwing: CancellationError())
+        } else {
+          waiting.append(Waiter(number: number, continuation: continuation))
         }
       }
-      await withCheckedContinuation { waiting.append($0) }
+    } onCancel: {
+      Task { await leave(number) }
     }
+    if let found { return found }
+    return try await open()
   }
 
   /// Takes a connection back. One that is lost is not used again.
   func giveBack(_ session: Session, isLost: Bool) {
-    if isLost || isClosed { count -= 1 } else { idle.append(session) }
-    wakeNext()
+    if isLost || isClosed { return makeRoom() }
+    session.isReused = true
+    if waiting.isEmpty {
+      idle.append(session)
+    } else {
+      waiting.removeFirst().continuation.resume(returning: session)
+    }
   }
 
   func close() {
@@ -104,10 +127,33 @@ actor SessionPool {
     idle = []
     let all = waiting
     waiting = []
-    for continuation in all { continuation.resume() }
+    for waiter in all { waiter.continuation.resume(throwing: Self.closed) }
   }
 
-  private func wakeNext() {
-    if !waiting.isEmpty { waiting.removeFirst().resume() }
+  private static let closed = StoreError.closed(path: "PostgreSQL")
+
+  /// Opens a connection, which is counted already.
+  private func open() async throws -> Session {
+    do {
+      return try await Session.open(address)
+    } catch {
+      makeRoom()
+      throw error
+    }
+  }
+
+  /// Lets a task open a connection in the place of one that is gone.
+  private func makeRoom() {
+    if waiting.isEmpty {
+      count -= 1
+    } else {
+      waiting.removeFirst().continuation.resume(returning: nil)
+    }
+  }
+
+  /// Ends the waiting of a task that was cancelled.
+  private func leave(_ number: Int) {
+    guard let place = waiting.firstIndex(where: { $0.number == number }) else { return }
+    waiting.remove(at: place).continuation.resume(throwing: CancellationError())
   }
 }

@@ -22,7 +22,8 @@ struct TransactionRun {
   func write<Result>(
     _ connection: Connection, _ body: (inout PostgresTransaction) throws -> Result
   ) throws -> Result {
-    for _ in 0..<max(1, options.attempts) {
+    for attempt in 0..<max(1, options.attempts) {
+      if attempt > 0 { try Task.checkCancellation() }
       try begin(connection)
       let server = ServerTransaction(plan, mapping, connection)
       do {
@@ -43,7 +44,7 @@ struct TransactionRun {
   }
 
   private func begin(_ connection: Connection) throws {
-    try connection.runMapped("BEGIN ISOLATION LEVEL SERIALIZABLE")
+    try connection.begin("SERIALIZABLE")
     if durability == .relaxed { try connection.runMapped("SET LOCAL synchronous_commit = off") }
   }
 
@@ -66,13 +67,19 @@ struct TransactionRun {
     }
   }
 
-  /// Asks the server for the outcome of a commit whose answer was lost.
+  /// Asks the server for the outcome of a commit whose answer was lost; waits up to five seconds while it is not decided.
   private func outcome(
     of number: UInt64, after failure: PostgresError
   ) throws -> String? {
     do {
       let connection = try Connection(address)
-      return try connection.run("SELECT txid_status(\(number))").first?.first.flatMap { $0 }
+      var outcome: String?
+      for attempt in 0..<100 {
+        if attempt > 0 { try connection.run("SELECT pg_sleep(0.05)") }
+        outcome = try connection.run("SELECT txid_status(\(number))").first?.first.flatMap { $0 }
+        if outcome != "in progress" { break }
+      }
+      return outcome
     } catch {
       throw StoreError.outcomeUnknown(path: "PostgreSQL", reason: failure.message)
     }

@@ -1,18 +1,25 @@
 import Glibc
 import Synchronization
 
-/// A socket before that of the server, which cuts each of the first connections after a number of bytes from the client.
+/// A socket before that of the server, which cuts each of the first connections after a number of bytes from the client, or as soon as
+/// the server has been sent one of the first commits.
 final class CuttingProxy: Sendable {
   let directory: String
   private let server: String
   private let listener: Int32
   /// The bytes after which the next connections are cut; later ones are not.
   private let budgets: Mutex<[Int]>
+  /// The number of commits after which the connection is cut before the answer.
+  private let commits: Mutex<Int>
 
-  init(before server: PostgresServer, named name: String, cuttingAfter budgets: [Int]) throws {
+  init(
+    before server: PostgresServer, named name: String, cuttingAfter budgets: [Int],
+    commits: Int = 0
+  ) throws {
     directory = server.directory + "/" + name
     self.server = server.directory + "/.s.PGSQL.5432"
     self.budgets = Mutex(budgets)
+    self.commits = Mutex(commits)
     unsafe mkdir(directory, 0o755)
     listener = Self.makeSocket()
     var address = Self.address(directory + "/.s.PGSQL.5432")
@@ -23,7 +30,16 @@ final class CuttingProxy: Sendable {
   }
 
   /// The number of connections that are yet to be cut.
-  var rest: Int { budgets.withLock { $0.count } }
+  var rest: Int { budgets.withLock { $0.count } + commits.withLock { $0 } }
+
+  /// True if bytes from the client end with a commit that is to be cut.
+  private func cutsCommit(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard bytes.suffix(7).elementsEqual("COMMIT\0".utf8) else { return false }
+    return commits.withLock { count in
+      defer { count = max(0, count - 1) }
+      return count > 0
+    }
+  }
 
   struct NoProxy: Error {
     let code: Int32
@@ -40,11 +56,11 @@ final class CuttingProxy: Sendable {
         close(client)
         continue
       }
-      Thread.run { Self.forward(client, other, budget) }
+      Thread.run { self.forward(client, other, budget) }
     }
   }
 
-  private static func forward(_ client: Int32, _ server: Int32, _ budget: Int?) {
+  private func forward(_ client: Int32, _ server: Int32, _ budget: Int?) {
     var rest = budget ?? .max
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -71,7 +87,7 @@ final class CuttingProxy: Sendable {
       guard written == count else { break }
       if isOfClient {
         rest -= count
-        if rest <= 0 { break }
+        if rest <= 0 || cutsCommit(bytes[..<count]) { break }
       }
     }
     close(client)

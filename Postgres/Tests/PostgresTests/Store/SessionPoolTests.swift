@@ -1,0 +1,190 @@
+import Cambium
+import CambiumPostgres
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+/// Connections that are too few, break while nobody uses them, or are cut at any byte.
+@Suite(.enabled(if: PostgresServer.shared != nil, "\(PostgresServer.missing)"))
+struct SessionPoolTests {
+  private typealias Counter = OrderService.Counter
+
+  /// A transaction that waits in its closure until it is released.
+  private final class Gate: Sendable {
+    private let state = Mutex((isEntered: false, isOpen: false))
+
+    var isEntered: Bool { state.withLock { $0.isEntered } }
+
+    func open() { state.withLock { $0.isOpen = true } }
+
+    func pass() {
+      state.withLock { $0.isEntered = true }
+      while !state.withLock({ $0.isOpen }) { usleep(1_000) }
+    }
+
+    /// Waits until a transaction is in it.
+    func waitUntilEntered() async throws {
+      while !isEntered { try await Task.sleep(for: .milliseconds(1)) }
+    }
+  }
+
+  private func open(_ address: String, connections: Int = 1) async throws -> PostgresStore {
+    var options = PostgresOptions()
+    options.connections = connections
+    return try await PostgresStore(address, model: OrderService.model, options: options)
+  }
+
+  @Test func `a task that is cancelled while it waits for a connection leaves at once`()
+    async throws
+  {
+    let server = try #require(PostgresServer.shared)
+    let store = try await open(try server.makeDatabase("pool_cancelled"))
+    let gate = Gate()
+    let first = Task {
+      try await store.write { transaction in
+        try transaction.insert(Counter(id: "first", value: 1))
+        gate.pass()
+      }
+    }
+    try await gate.waitUntilEntered()
+    let waiting = (0..<20).map { number in
+      Task { try await store.insert(Counter(id: "\(number)", value: number)) }
+    }
+    try await Task.sleep(for: .milliseconds(50))
+    // Every second one leaves, while the only connection is still in use.
+    for task in waiting.indices where task % 2 == 0 { waiting[task].cancel() }
+    for task in waiting.indices where task % 2 == 0 {
+      await #expect(throws: CancellationError.self) { try await waiting[task].value }
+    }
+    #expect(gate.isEntered)
+    gate.open()
+    try await first.value
+    for task in waiting.indices where task % 2 == 1 { try await waiting[task].value }
+    let found = try await store.fetch(Query<Counter>()).map(\.id)
+    #expect(Set(found) == Set(["first"] + (0..<10).map { "\($0 * 2 + 1)" }))
+    // Nobody has taken the connection along.
+    #expect(try await store.count(Query<Counter>()) == 11)
+  }
+
+  @Test func `a task that was cancelled before changes nothing`() async throws {
+    let server = try #require(PostgresServer.shared)
+    let store = try await open(try server.makeDatabase("pool_cancelled_before"))
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      try await store.insert(Counter(id: "a", value: 1))
+    }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await store.count(Query<Counter>()) == 0)
+  }
+
+  @Test func `tasks that wait when the store is closed are told so`() async throws {
+    let server = try #require(PostgresServer.shared)
+    let store = try await open(try server.makeDatabase("pool_closed"))
+    let gate = Gate()
+    let first = Task { try await store.write { _ in gate.pass() } }
+    try await gate.waitUntilEntered()
+    let waiting = Task { try await store.insert(Counter(id: "a", value: 1)) }
+    try await Task.sleep(for: .milliseconds(50))
+    await store.close()
+    await #expect(throws: StoreError.closed(path: "PostgreSQL")) { try await waiting.value }
+    gate.open()
+    try await first.value
+  }
+
+  @Test func `a hundred tasks share two connections, and each gets its turn`() async throws {
+    let server = try #require(PostgresServer.shared)
+    let store = try await open(try server.makeDatabase("pool_shared"), connections: 2)
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<100 { group.addTask { try await store.count(Query<Counter>()) } }
+      for try await count in group { #expect(count == 0) }
+    }
+  }
+
+  // MARK: Broken connections
+
+  /// Ends all connections to a database.
+  private func breakAll(_ name: String, _ server: PostgresServer) throws {
+    try Connection(server.address("postgres")).run(
+      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '\(name)'")
+  }
+
+  @Test func `connections that broke while nobody used them are replaced, and nothing fails`()
+    async throws
+  {
+    let server = try #require(PostgresServer.shared)
+    let store = try await open(try server.makeDatabase("pool_broken"), connections: 4)
+    for round in 1...3 {
+      // All four are open.
+      let gate = Gate()
+      let readers = (0..<4).map { _ in Task { try await store.read { _ in gate.pass() } } }
+      try await Task.sleep(for: .milliseconds(100))
+      gate.open()
+      for reader in readers { try await reader.value }
+      try breakAll("pool_broken", server)
+      try await OrderService.count("all", in: store)
+      #expect(try await store.fetch(Counter.self, key: "all")?.value == round)
+    }
+  }
+
+  @Test func `a connection that breaks within a transaction is an error, and nothing is committed`()
+    async throws
+  {
+    let server = try #require(PostgresServer.shared)
+    let store = try await open(try server.makeDatabase("pool_broken_within"))
+    do {
+      try await store.write { transaction in
+        try transaction.insert(Counter(id: "a", value: 1))
+        try breakAll("pool_broken_within", server)
+        try transaction.insert(Counter(id: "b", value: 1))
+      }
+      Issue.record("it was committed")
+    } catch PostgresStoreError.connectionLost {}
+    #expect(try await store.count(Query<Counter>()) == 0)
+  }
+
+  @Test func `a commit whose answer is lost is looked up, and happens once`() async throws {
+    let server = try #require(PostgresServer.shared)
+    let name = "pool_commits"
+    let direct = try await open(try server.makeDatabase(name))
+    let proxy = try CuttingProxy(before: server, named: name, cuttingAfter: [], commits: 20)
+    let store = try await open(server.address(name, host: proxy.directory))
+    for _ in 0..<30 { try await OrderService.count("all", in: store) }
+    #expect(proxy.rest == 0)
+    #expect(try await direct.fetch(Counter.self, key: "all")?.value == 30)
+  }
+
+  @Test
+  func `a connection that is cut after any number of bytes loses no commit, and makes none twice`()
+    async throws
+  {
+    let server = try #require(PostgresServer.shared)
+    let name = "pool_cut"
+    let direct = try await open(try server.makeDatabase(name))
+    var (count, lost) = (0, 0)
+    for cut in stride(from: 50, to: 4_500, by: 41) {
+      let proxy = try CuttingProxy(before: server, named: "\(name)_\(cut)", cuttingAfter: [cut])
+      let address = server.address(name, host: proxy.directory)
+      let store: PostgresStore
+      do {
+        store = try await open(address)
+      } catch PostgresStoreError.connectionLost {
+        lost += 1
+        continue
+      }
+      for _ in 0..<3 {
+        do {
+          try await OrderService.count("all", in: store)
+          count += 1
+        } catch PostgresStoreError.connectionLost {
+          lost += 1
+        }
+      }
+      await store.close()
+    }
+    #expect(lost > 20)
+    #expect(count > 20)
+    #expect(try await direct.fetch(Counter.self, key: "all")?.value == count)
+  }
+}
