@@ -10,28 +10,23 @@ extension ServerTransaction {
   func write<Subject: Record>(
     _ record: Subject, _ presence: Presence, _ policy: ConflictPolicy
   ) throws {
+    try Self.check(policy)
+    let table = try table(of: Subject.self)
+    let row = try RecordRow(try mapping.values(of: record), table, dates: dates)
+    let isThere = try presence == .any ? nil : contains(row.key, in: table)
+    if presence == .isNew, isThere == true {
+      throw StoreError.duplicateKey(record: row.values.name, key: Self.text(row.key))
+    }
+    if presence == .isThere, isThere == false {
+      throw StoreError.noSuchRecord(record: row.values.name, key: Self.text(row.key))
+    }
+    try put(row, isChecked: false, table)
+  }
+
+  static func check(_ policy: ConflictPolicy) throws {
     guard policy == .refuse else {
       throw PostgresStoreError.unsupported(
         "the conflict policy \(policy); look for the other record in the same transaction")
-    }
-    let table = try table(of: Subject.self)
-    let values = try mapping.values(of: record)
-    let key = Self.key(of: values, table)
-    let isThere = try presence == .any ? nil : contains(key, in: table)
-    if presence == .isNew, isThere == true {
-      throw StoreError.duplicateKey(record: values.name, key: Self.text(key))
-    }
-    if presence == .isThere, isThere == false {
-      throw StoreError.noSuchRecord(record: values.name, key: Self.text(key))
-    }
-    try checkUnique(values, key, table)
-    let hasConditions = table.indexes.contains { $0.isUnique && $0.condition != nil }
-    guard hasConditions else { return try put(values, key, table) }
-    do {
-      try run("cambium_record", orUndo: { try put(values, key, table) })
-    } catch PostgresStoreError.server("23505", let message) {
-      throw StoreError.uniqueConflict(
-        record: values.name, constraint: message, key: "another one")
     }
   }
 
@@ -87,48 +82,43 @@ extension ServerTransaction {
     }
   }
 
-  /// Writes the row of a record, and those of its lists.
-  private func put(
-    _ values: DynamicRecord, _ key: [FieldValue], _ table: TablePlan
-  ) throws {
-    let columns = table.copied.filter { $0.source != .kind }
-    var parameters: [SQLParameter] = []
-    for column in columns {
-      parameters.append(try column.parameter(of: values, dates: dates))
+  /// Looks for other records with the unique values of a row, and writes it.
+  ///
+  /// - Parameter isChecked: True if there are none, since its unique values are those that it had before.
+  func put(_ row: RecordRow, isChecked: Bool, _ table: TablePlan) throws {
+    if !isChecked { try checkUnique(row.values, row.key, table) }
+    guard table.hasPartialConstraints else { return try put(row, table) }
+    do {
+      try savepoint { try put(row, table) }
+    } catch PostgresStoreError.server("23505", let message) {
+      throw StoreError.uniqueConflict(
+        record: row.values.name, constraint: message, key: "another one")
     }
+  }
+
+  /// Writes a row, and those of its lists.
+  private func put(_ row: RecordRow, _ table: TablePlan) throws {
+    let columns = table.written
     let names = columns.map { SQL.name($0.name) }
     let places = columns.indices.map { "$\($0 + 1)" }
     let keys = Set(table.key.map(\.name))
-    let changes = columns.filter { !keys.contains($0.name) }.map {
-      "\(SQL.name($0.name)) = EXCLUDED.\(SQL.name($0.name))"
-    }
+    let changes = names.filter { !keys.contains($0) }.map { "\($0) = EXCLUDED.\($0)" }
     try run(
       "INSERT INTO \(plan.qualified(table.name)) (\(names.joined(separator: ", "))) VALUES"
         + " (\(places.joined(separator: ", "))) ON CONFLICT (\(SQL.names(table.key.map(\.name)))) DO "
         + (changes.isEmpty ? "NOTHING" : "UPDATE SET \(changes.joined(separator: ", "))"),
-      parameters)
-    for list in table.lists { try put(values, key, list, of: table) }
+      row.columns)
+    for (list, elements) in zip(table.lists, row.lists) { try put(elements, row.keys, list) }
   }
 
-  private func put(
-    _ values: DynamicRecord, _ key: [FieldValue], _ list: ListPlan, of table: TablePlan
+  /// Replaces the elements of a list.
+  func put(
+    _ elements: SQLParameter, _ keys: [SQLParameter], _ list: ListPlan
   ) throws {
-    var keys: [SQLParameter] = []
-    for (part, value) in zip(table.key, key) {
-      guard let column = table.columns.first(where: { $0.name == part.name }),
-        case .value(_, let scalar) = column.source,
-        let parameter = SQLParameter(value, of: scalar, dates: dates)
-      else { continue }
-      keys.append(parameter)
-    }
     let isOwner = list.keyColumns.enumerated().map { "\(SQL.name($1.name)) = $\($0 + 1)" }
     let name = plan.qualified(list.name)
     try run("DELETE FROM \(name) WHERE \(isOwner.joined(separator: " AND "))", keys)
-    guard case .array(let elements) = list.path.value(in: values), !elements.isEmpty else { return }
-    guard let array = SQLParameter(array: .array(elements), of: list.scalar, dates: dates) else {
-      throw PostgresStoreError.impossibleValue(
-        record: values.name, field: list.field, reason: ValueLoss.nul.text)
-    }
+    if elements.bytes == nil { return }
     let columns =
       list.keyColumns.map { SQL.name($0.name) } + [
         SQL.name(list.elementColumn), SQL.name(list.positionColumn),
@@ -137,7 +127,8 @@ extension ServerTransaction {
     try run(
       "INSERT INTO \(name) (\(columns.joined(separator: ", "))) SELECT"
         + " \((places + ["e.value", "e.number - 1"]).joined(separator: ", "))"
-        + " FROM unnest($\(keys.count + 1)) WITH ORDINALITY AS e (value, number)", keys + [array])
+        + " FROM unnest($\(keys.count + 1)) WITH ORDINALITY AS e (value, number)",
+      keys + [elements])
   }
 }
 
@@ -179,7 +170,7 @@ extension ServerTransaction {
   /// - Throws: `StoreError.danglingReference`, `.deleteDenied`.
   func finish() throws -> UInt64? {
     do {
-      try run("cambium_references", orUndo: { _ = try run("SET CONSTRAINTS ALL IMMEDIATE") })
+      try savepoint { _ = try run("SET CONSTRAINTS ALL IMMEDIATE") }
     } catch PostgresStoreError.server("23503", let message) {
       try explainReferences()
       throw PostgresStoreError.server(state: "23503", message: message)

@@ -10,6 +10,8 @@ final class ServerTransaction {
   private var isEnded = false
   /// True once records were deleted.
   var hasDeleted = false
+  /// The number of savepoints around the present statement.
+  private var depth = 0
 
   init(_ plan: PostgresPlan, _ mapping: RecordMapping, _ connection: Connection) {
     self.plan = plan
@@ -33,19 +35,25 @@ final class ServerTransaction {
     }
   }
 
-  /// Runs a statement whose error leaves the transaction as it was before.
-  func run<Result>(
-    _ name: String, orUndo body: () throws -> Result
-  ) throws -> Result {
+  /// Runs `body`, and undoes its changes if it throws, or if it hides an error of the server. After an error that ends the whole
+  /// transaction, a conflict or the loss of the connection, nothing more is run in it.
+  func savepoint<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
+    let name = "cambium_\(depth)"
     try run("SAVEPOINT \(name)")
+    depth += 1
+    let hadDeleted = hasDeleted
+    defer { depth -= 1 }
     do {
       let result = try body()
+      if let failure { throw failure.ofStore }
       try run("RELEASE SAVEPOINT \(name)")
       return result
     } catch {
-      guard let failed = failure, !failed.isOfConnection, !failed.isConflict else { throw error }
+      if let failure, failure.isOfConnection || failure.isConflict { throw error }
       failure = nil
+      hasDeleted = hadDeleted
       try run("ROLLBACK TO SAVEPOINT \(name)")
+      try run("RELEASE SAVEPOINT \(name)")
       throw error
     }
   }
@@ -218,7 +226,7 @@ extension ServerTransaction {
   }
 
   /// The rows of a query as a table, under the same alias.
-  private func table(of rows: Rows) -> String {
+  func table(of rows: Rows) -> String {
     "(SELECT \(rows.scope.alias).*\(rows.from)\(rows.order)) AS \(rows.scope.alias)"
   }
 
