@@ -7,6 +7,8 @@ struct AggregateSQL {
   let sql: String
   /// As of a `ComputedSQL`.
   var isFloat = false
+  /// True for the sum of a field of the record's own, which is of 64 bits with a sign.
+  var isSigned = false
 }
 
 extension QueryTranslation {
@@ -28,7 +30,10 @@ extension QueryTranslation {
       return AggregateSQL(kind: .integer, sql: "count(DISTINCT \(value.sql))::numeric")
     case .sum:
       guard value.kind.isNumber else { throw noSum(whole, scope) }
-      return AggregateSQL(kind: value.kind, sql: "coalesce(sum(\(value.sql)), 0)")
+      var isOwn = false
+      if case .field(let name) = whole { isOwn = scope.table.record.field(named: name) != nil }
+      return AggregateSQL(
+        kind: value.kind, sql: "coalesce(sum(\(value.sql)), 0)", isSigned: isOwn)
     case .average:
       switch value.kind {
       case .integer:
@@ -62,16 +67,18 @@ extension QueryTranslation {
 extension ValueDecoder {
   /// The result of a computation.
   ///
+  /// - Parameter isSigned: True for an integer that must have a sign in 64 bits.
   /// - Throws: `StoreError.invalidQuery` for an integer beyond 64 bits, or a decimal beyond 38 digits.
   func result(
-    _ bytes: [UInt8]?, _ kind: ComputedKind, isFloat: Bool = false, of record: String
+    _ bytes: [UInt8]?, _ kind: ComputedKind, isFloat: Bool = false, isSigned: Bool = false,
+    of record: String
   ) throws -> FieldValue {
     guard let bytes else { return .null }
     if isFloat, case .double(let value)? = value(bytes, of: .double) { return .float(Float(value)) }
     if kind == .integer {
-      if let value = Self.numeric(bytes)?.integer.flatMap({ Int64(exactly: $0) }) {
-        return .integer(value)
-      }
+      let value = Self.numeric(bytes)?.integer
+      if let value = value.flatMap({ Int64(exactly: $0) }) { return .integer(value) }
+      if !isSigned, let value = value.flatMap({ UInt64(exactly: $0) }) { return .unsigned(value) }
       throw StoreError.invalidQuery(
         record: record, field: nil, reason: "a sum of integers is beyond 64 bits")
     }

@@ -38,6 +38,17 @@ extension ComputedSQL {
   }
 }
 
+extension FieldValue {
+  /// The number of bits of an integer without its sign; of other values that of the largest.
+  fileprivate var bits: Int {
+    switch self {
+    case .integer(let number): 64 - number.magnitude.leadingZeroBitCount
+    case .unsigned(let number): 64 - number.leadingZeroBitCount
+    default: 64
+    }
+  }
+}
+
 extension ScalarType {
   /// The number of bits of an integer type without its sign.
   fileprivate var bits: Int {
@@ -178,7 +189,7 @@ extension QueryTranslation {
     case .boolean: sql = try add(value, of: .boolean, scope, "\(value)")
     default: sql = try add(value, of: kind.scalar, scope, "\(value)")
     }
-    return ComputedSQL(kind: kind, sql: sql, bits: 64, literal: value)
+    return ComputedSQL(kind: kind, sql: sql, bits: value.bits, literal: value)
   }
 
   /// Two values of one kind.

@@ -176,6 +176,18 @@ extension PostgresStore {
   public func count<Subject: Record>(_ query: Query<Subject>) async throws -> Int {
     try await read { snapshot in try snapshot.count(query) }
   }
+
+  /// Returns the records of a query, each with related records.
+  @concurrent
+  public func fetch<Subject: Record, First, each Other>(
+    _ query: Query<Subject>, including first: PostgresInclusion<Subject, First>,
+    _ others: repeat PostgresInclusion<Subject, each Other>
+  ) async throws -> [(Subject, First, repeat each Other)]
+  where First: Sendable, repeat each Other: Sendable {
+    try await read { snapshot in
+      try snapshot.fetch(query, including: first, repeat each others)
+    }
+  }
 }
 
 // MARK: - In transactions of their own

@@ -2,8 +2,12 @@ public import Cambium
 
 /// Changes to the records of a `PostgresStore` that are committed together, or not at all. It must not be kept; after the end of
 /// `PostgresStore.write` it throws `StoreError.closed`.
-public struct PostgresTransaction: PortableWriting, ServerReading {
-  let server: ServerTransaction
+public struct PostgresTransaction: PortableWriting, PostgresReading {
+  public let reader: PostgresReader
+
+  init(server: ServerTransaction) { reader = PostgresReader(server: server) }
+
+  private var server: ServerTransaction { reader.server }
 }
 
 extension PostgresTransaction {

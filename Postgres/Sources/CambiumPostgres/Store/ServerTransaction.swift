@@ -138,6 +138,8 @@ extension ServerTransaction {
     let scope: TableScope
     /// From `FROM` up to the condition.
     let from: String
+    /// The parts of the order, without its window.
+    let parts: [OrderSQL]
     /// The order and the window.
     let order: String
   }
@@ -165,7 +167,7 @@ extension ServerTransaction {
     return Rows(
       translation: translation, scope: scope,
       from: " FROM \(plan.qualified(table.name)) AS \(scope.alias)\(condition)",
-      order: " ORDER BY \(order.map(\.text).joined(separator: ", "))\(window)")
+      parts: order, order: " ORDER BY \(order.map(\.text).joined(separator: ", "))\(window)")
   }
 
   /// The place of a record in the order of a query.
@@ -265,9 +267,55 @@ extension ServerTransaction {
           count: Int(row[keys.count].flatMap { ValueDecoder.integer($0) } ?? 0),
           values: try results.enumerated().map { place, result in
             try decoder.result(
-              row[keys.count + 1 + place], result.kind, isFloat: result.isFloat, of: record)
+              row[keys.count + 1 + place], result.kind, isFloat: result.isFloat,
+              isSigned: result.isSigned, of: record)
           })
       })
+  }
+
+  /// The values that a query of groups would group by, of each record.
+  func select<Subject: Record, Key>(
+    _ query: GroupedQuery<Subject, Key, Void>
+  ) throws -> [Key] {
+    let stored = try mapping.stored(query)
+    var rows = try rows(stored.query)
+    var values: [ComputedSQL] = []
+    for value in stored.keys {
+      values.append(try rows.translation.expression(value, in: rows.scope, isStrict: true))
+    }
+    let found = try run(
+      "SELECT \(values.map(\.sql).joined(separator: ", "))\(rows.from)\(rows.order)",
+      rows.translation.parameters)
+    let decoder = ValueDecoder(dates: dates)
+    let record = rows.scope.table.record.name
+    let groups = try found.rows.map { row in
+      RecordGroup(
+        storedKey: try values.enumerated().map { place, value in
+          try decoder.result(row[place], value.kind, isFloat: value.isFloat, of: record)
+        }, count: 1, values: [])
+    }
+    return try stored.groups(groups).map(\.key)
+  }
+
+  /// The first record with each of the different values of fields, in the order of a query; sorted by the fields if it has none.
+  func distinct<Subject: Record>(
+    _ fields: [String], of query: Query<Subject>
+  ) throws -> [Subject] {
+    let stored = try mapping.stored(query)
+    var rows = try rows(stored)
+    let scope = rows.scope
+    let values = try rows.translation.order(fields.map { FieldOrder(field: $0) }, in: scope)
+    let order = (stored.order.isEmpty ? values : rows.parts).map(\.text).joined(separator: ", ")
+    let columns = RecordColumns(scope.table, dates: dates)
+    let number = "\(scope.alias).cambium_number"
+    let found = try run(
+      "SELECT \(columns.list(in: scope, rows.translation)) FROM (SELECT \(scope.alias).*,"
+        + " row_number() OVER (PARTITION BY"
+        + " \(values.prefix(fields.count).map(\.sql).joined(separator: ", ")) ORDER BY"
+        + " \(rows.parts.map(\.text).joined(separator: ", "))) AS cambium_number FROM"
+        + " \(table(of: rows))) AS \(scope.alias) WHERE \(number) = 1 ORDER BY \(order)",
+      rows.translation.parameters)
+    return try found.rows.map { try mapping.record(Subject.self, of: try columns.record($0)) }
   }
 
   /// One aggregate of all records of a query.
@@ -279,7 +327,7 @@ extension ServerTransaction {
     let found = try run(
       "SELECT \(result.sql) FROM \(table(of: rows))", rows.translation.parameters)
     return try ValueDecoder(dates: dates).result(
-      found.rows.first?[0], result.kind, isFloat: result.isFloat,
+      found.rows.first?[0], result.kind, isFloat: result.isFloat, isSigned: result.isSigned,
       of: rows.scope.table.record.name)
   }
 }

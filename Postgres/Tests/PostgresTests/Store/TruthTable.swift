@@ -8,11 +8,13 @@ enum TruthTable {
     var id: String
     var rank: Int?
     static let samples = Inverse("samples", of: \Sample.owner)
+    static let members = Inverse("members", of: \Sample.owners)
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Field(primaryKey: true, name: "id", type: .string)
       Field(name: "rank", type: .integer, optional: true)
       samples
+      members
     }
   }
 

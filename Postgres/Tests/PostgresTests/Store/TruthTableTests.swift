@@ -229,6 +229,7 @@ struct TruthTableTests {
     try await expectSame(all.grouped { $0.double }.computing(.count)) { "\($0)" }
     try await expectSame(all.grouped { $0.float }.computing(.count)) { "\($0)" }
     try await expectSame(all.grouped { $0.decimal }.computing(.count)) { "\($0)" }
+    try await expectSame(all.grouped { $0.uint64 }.computing(.max(\.uint64))) { "\($0 as Any)" }
     try await expectSame(all.grouped { $0.date }.computing(.min(\.date))) { "\($0 as Any)" }
     try await expectSame(all.grouped { $0.uuid }.computing(.countDistinct { $0.int8 })) { "\($0)" }
     try await expectSame(

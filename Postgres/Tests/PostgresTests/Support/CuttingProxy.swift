@@ -9,6 +9,7 @@ final class CuttingProxy: Sendable {
   private let listener: Int32
   /// The bytes after which the next connections are cut; later ones are not.
   private let budgets: Mutex<[Int]>
+  private let statements = Atomic(0)
   /// The number of commits after which the connection is cut before the answer.
   private let commits: Mutex<Int>
 
@@ -31,6 +32,9 @@ final class CuttingProxy: Sendable {
 
   /// The number of connections that are yet to be cut.
   var rest: Int { budgets.withLock { $0.count } + commits.withLock { $0 } }
+
+  /// The number of statements with parameters that were sent.
+  var statementCount: Int { statements.load(ordering: .relaxed) }
 
   /// True if bytes from the client end with a commit that is to be cut.
   private func cutsCommit(_ bytes: ArraySlice<UInt8>) -> Bool {
@@ -86,6 +90,10 @@ final class CuttingProxy: Sendable {
       }
       guard written == count else { break }
       if isOfClient {
+        // Each ends with the message that the server is to answer.
+        if bytes[..<count].suffix(5).elementsEqual([UInt8(ascii: "S"), 0, 0, 0, 4]) {
+          statements.add(1, ordering: .relaxed)
+        }
         rest -= count
         if rest <= 0 || cutsCommit(bytes[..<count]) { break }
       }
