@@ -266,20 +266,7 @@ extension QueryTranslation {
     guard dates == .timestamp else {
       throw unsupported(scope, "\(whole)", "dates are kept as numbers in this database")
     }
-    // An infinite date has no parts.
-    let local =
-      "((\(operand.sql)) AT TIME ZONE 'UTC' + interval '\(offset.minutes) minutes')"
-    let isFinite = "CASE WHEN isfinite(\(operand.sql)) THEN"
-    let sql =
-      switch part {
-      // The year before 1 is -1 there.
-      case .year:
-        "\(isFinite) extract(year FROM \(local)) + (extract(year FROM \(local)) < 0)::integer END"
-      case .month: "\(isFinite) extract(month FROM \(local)) END"
-      case .day: "\(isFinite) extract(day FROM \(local)) END"
-      case .weekday: "\(isFinite) extract(dow FROM \(local)) + 1 END"
-      case .hour: "\(isFinite) extract(hour FROM \(local)) END"
-      }
+    let sql = part.sql(of: operand.sql, in: offset)
     return ComputedSQL(kind: .integer, sql: "(\(sql))::numeric", bits: 31)
   }
 }
