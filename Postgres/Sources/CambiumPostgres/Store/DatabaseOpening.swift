@@ -91,6 +91,28 @@ struct DatabaseOpening: Sendable {
       throw PostgresStoreError.unsuitableDatabase(
         reason: "it has no \(first.table ?? "").\(first.column ?? "") for \(first.record ?? "")")
     }
+    try checkGenerated(plan, connection)
+  }
+
+  /// Throws unless the server computes what it is to compute: this store writes none of it, and a database that an earlier version
+  /// of the mover made may have a column of values there.
+  private func checkGenerated(_ plan: PostgresPlan, _ connection: Connection) throws {
+    let found = try connection.run(
+      """
+      SELECT c.relname, a.attname FROM pg_attribute a
+        JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE a.attgenerated = 's' AND n.nspname = \(SQL.literal(plan.options.schema))
+      """)
+    let generated = Set(found)
+    for table in plan.tables {
+      for column in table.columns
+      where column.generated != nil && !generated.contains([table.name, column.name]) {
+        throw PostgresStoreError.unsuitableDatabase(
+          reason:
+            "\(table.name).\(column.name) is to be computed by the server: move the store into a new database"
+        )
+      }
+    }
   }
 
   private struct Mapping: Hashable {

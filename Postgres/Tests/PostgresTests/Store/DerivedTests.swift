@@ -160,4 +160,21 @@ struct DerivedTests {
     let expected = try Self.answers(try embedded.snapshot())
     #expect(try await store.read { try Self.answers($0) } == expected)
   }
+
+  @Test func `a database that has values where the server is to compute them is not opened`()
+    async throws
+  {
+    let server = try #require(PostgresServer.shared)
+    let address = try server.makeDatabase("derived_plain")
+    await (try await PostgresStore(address, model: Self.model)).close()
+    try Connection(address).run("ALTER TABLE event ALTER COLUMN year DROP EXPRESSION")
+    let error = await #expect(throws: PostgresStoreError.self) {
+      try await PostgresStore(address, model: Self.model)
+    }
+    guard case .unsuitableDatabase(let reason)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(reason.hasPrefix("event.year is to be computed by the server"), "\(reason)")
+  }
 }
