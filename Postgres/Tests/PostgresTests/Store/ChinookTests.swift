@@ -3,7 +3,7 @@ import CambiumPostgres
 import FoundationEssentials
 import Testing
 
-/// What both states have beside the functions of `PortableReading`, under the same names.
+/// The functions that a state of either store has under one name, and that are no part of `PortableReading`.
 private protocol Answering: PortableReading {
   func select<Subject: Record, One: FieldOperand, Two: FieldOperand>(
     from query: Query<Subject>, _ values: (Fields<Subject>) -> (One, Two)

@@ -3,7 +3,7 @@ import CambiumPostgres
 import FoundationEssentials
 import Testing
 
-/// What both transactions have beside the functions of `PortableWriting`, under the same names.
+/// The functions that a transaction of either store has under one name, and that are no part of `PortableWriting`.
 private protocol ChangingMany: PortableWriting, ~Copyable {
   @discardableResult
   mutating func update<Subject: Record>(
