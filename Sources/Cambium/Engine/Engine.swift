@@ -63,6 +63,7 @@ final class Engine: @unchecked Sendable {
   var lastUse: UInt64
   /// The size that the log's files should have.
   var logTarget: Int
+  var overlayScale: OverlayScale
   /// Tasks that wait for a flush, and for the writer's turn.
   var flushWaiters: [FlushWaiter] = []
   var turnWaiters: [TurnWaiter] = []
@@ -123,6 +124,7 @@ final class Engine: @unchecked Sendable {
     lastUse = recovered.log.header.number
     hasBegunLog = recovered.log.isBegun
     logTarget = options.logSize.initial
+    overlayScale = OverlayScale(max: options.overlayScaleMax)
     self.options = options
     writerLeft = ThreadCondition(lock)
     progressed = ThreadCondition(lock)

@@ -191,7 +191,7 @@ extension StoreError.Limit {
     case .footerSize: 64 * 4096
     case .cursorLength: Int(UInt16.max)
     case .segmentNumber: Int(UInt32.max)
-    case .logSize: 32 << 20
+    case .logSize: 256 << 20
     case .blobLength: 64 << 30
     case .hookDepth: 100
     case .deletionCount: 8_000_000

@@ -9,7 +9,7 @@ enum LogLayout {
   static let firstFrameBlock = 17
   /// The blocks of a new file: 128 KiB.
   static let blocksMin = 32
-  /// The most blocks of a file: 32 MiB.
+  /// The most blocks of a file: 256 MiB.
   static let blocksMax = StoreError.Limit.logSize.bound / Layout.blockSize
   /// The blocks that commits leave free after them: for the frame of a footer, and for a seal.
   static let reservedBlocks = 2

@@ -23,9 +23,10 @@ public struct StoreOptions: Sendable {
   /// The bytes of changes that one transaction keeps in memory; more goes to a temporary file. Lower and higher values
   /// count as 512 bytes and 16 GiB.
   public var transactionBudget = EngineOptions().transactionBudget
-  /// The bytes of committed changes in memory at which they are folded into the trees. Lower and higher values count as
-  /// 1 byte and 1 GiB. They are folded sooner if the log has no space for more.
-  public var foldThreshold = EngineOptions().foldThreshold
+  /// The bytes of committed changes in memory at which they are folded into the trees; nil for 16 MiB, and up to 128 MiB while folds
+  /// write more than four times as much as they fold, as records with random keys in a large store make them do. Lower and higher values count as
+  /// 1 byte and 1 GiB. Changes are folded sooner if the log has no space for more.
+  public var foldThreshold: Int?
   /// The commits that the store's history keeps; nil to keep none. In a store opened for reading, the history that its
   /// writer keeps can be read in any case.
   public var history: HistoryOptions?
@@ -100,11 +101,18 @@ public struct StoreOptions: Sendable {
     case wait(for: Duration)
   }
 
+  /// How many times as large overlays may become where no size is set.
+  static var overlayScaleMax: Int { 8 }
+
   var engine: EngineOptions {
     var engine = EngineOptions()
     engine.readMode = readMode
     engine.transactionBudget = min(max(transactionBudget, 512), 16 << 30)
-    engine.foldThreshold = min(max(foldThreshold, 1), 1 << 30)
+    if let foldThreshold {
+      engine.foldThreshold = min(max(foldThreshold, 1), 1 << 30)
+    } else {
+      engine.overlayScaleMax = Self.overlayScaleMax
+    }
     engine.blobSegmentSize = blobSegmentSize
     engine.listener = StoreLog(logger).listener(tracer)
     engine.automaticCompaction = automaticCompaction?.bounded

@@ -92,9 +92,9 @@ import Testing
     let log = try created(in: InMemoryFileSystem())
     try log.growSpare(to: 1 << 20)
     try log.begin(salt: 2)
-    #expect(log.header.blocks == 8192)
-    #expect(throws: StoreError.limitExceeded(.logSize, found: (17 + 8193 + 2) * 4096)) {
-      try log.begin(opening: [], footer: log.footer, reserving: 32 << 20, salt: 3)
+    #expect(log.header.blocks == 65_536)
+    #expect(throws: StoreError.limitExceeded(.logSize, found: (17 + 65_537 + 2) * 4096)) {
+      try log.begin(opening: [], footer: log.footer, reserving: 256 << 20, salt: 3)
     }
     #expect(!log.isPoisoned)
     try log.commit(1...1)

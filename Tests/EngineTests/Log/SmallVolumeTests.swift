@@ -17,6 +17,15 @@ import Testing
       #expect(options.foldThreshold == min(usual.foldThreshold, file / 2))
       #expect(options.logSize.initial == usual.logSize.initial)
     }
+    // Overlays and files of the log become larger only where four times as much is still a sixteenth.
+    var large = usual
+    large.overlayScaleMax = 4
+    for (volume, scale) in [
+      (nil, 4), (1 << 40, 4), (2 << 30, 4), ((2 << 30) - 1, 2), (1 << 30, 2), (512 << 20, 1),
+      (0, 1),
+    ] as [(Int?, Int)] {
+      #expect(large.fitting(volume: volume).overlayScaleMax == scale)
+    }
     // What was set smaller stays.
     var small = EngineOptions()
     small.foldThreshold = 1000

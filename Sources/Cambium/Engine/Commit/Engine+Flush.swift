@@ -190,7 +190,7 @@ extension Engine {
   private func noteUse() {
     if log.header.number == lastUse { return }
     lastUse = log.header.number
-    logTarget = min(options.logSize.max, max(logTarget, 2 * log.usableBlocks * Layout.blockSize))
+    logTarget = min(logMax, max(logTarget, 2 * log.usableBlocks * Layout.blockSize))
     background.wakeFolder()
   }
 

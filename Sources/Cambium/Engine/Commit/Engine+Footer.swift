@@ -2,11 +2,14 @@
 // the runs that it spilled, and the footer of that is its commit.
 
 extension Engine {
-  /// Whether a transaction's operations would take too much of the log, or leave an overlay that does.
+  /// Whether a transaction's operations would take too much of the log, or leave an overlay that does. Without the lock.
   func isTooLarge(_ transaction: Transaction) -> Bool {
     if transaction.spill != nil || !transaction.treeWork.isEmpty { return true }
     if transaction.operations.payloadCount > options.frameMax { return true }
-    return transaction.byteCount > options.openingMax(ofFile: options.logSize.max)
+    if transaction.byteCount <= options.openingMax(ofFile: options.logSize.max) { return false }
+    lock.lock()
+    defer { lock.unlock() }
+    return transaction.byteCount > options.openingMax(ofFile: logMax)
   }
 
   /// Commits a transaction by a footer, and ends the writer's turn.

@@ -75,9 +75,20 @@ extension Engine {
     guard let published = try fold?.step() else { return }
     fold = nil
     failedFolds = 0
+    noteWritten(published)
     try makeTrue(published) { $0.settle(on: $1) }
     noteFoldEnd(nil)
     holdReserve(for: published.file)
+  }
+
+  /// Notes how much a fold has written, if the overlay was full and nothing else was made new with it.
+  private func noteWritten(_ published: PublishedFooter) {
+    lock.lock()
+    defer { lock.unlock() }
+    guard let folded = working.frozen?.overlay.byteCount, folded >= foldThreshold, sought == nil
+    else { return }
+    let blocks = published.appended.reduce(0) { $0 + $1.blocks.count }
+    overlayScale.note(folded: folded, written: blocks * Layout.blockSize)
   }
 
   /// Gives back what a fold wrote before `error`: the next begins in a segment of its own, and never flushes

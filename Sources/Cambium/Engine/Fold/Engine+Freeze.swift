@@ -5,11 +5,16 @@ extension Engine {
   /// Whether a transaction has to wait until a fold has ended. With the lock.
   var isFull: Bool { working.frozen != nil && working.fresh.byteCount >= freshMax }
 
+  /// The size of an overlay from which on it is folded. With the lock.
+  var foldThreshold: Int { options.foldThreshold * overlayScale.factor }
+
+  /// The size that each of the log's files may come to. With the lock.
+  var logMax: Int { options.logSize.max * overlayScale.factor }
+
   /// The size that the fresh overlay may reach while another is folded: both must fit into a file of the log.
   var freshMax: Int {
     let frozen = working.frozen?.overlay.byteCount ?? 0
-    let both = options.openingMax(ofFile: options.logSize.max)
-    return max(1, min(options.foldThreshold, both - frozen))
+    return max(1, min(foldThreshold, options.openingMax(ofFile: logMax) - frozen))
   }
 
   /// Sees to it that the fresh overlay takes another transaction. With the lock, and the writer's turn.
@@ -20,14 +25,14 @@ extension Engine {
       try waitForFold()
       try check(.starting)
     }
-    if working.fresh.byteCount >= options.foldThreshold { freeze() }
+    if working.fresh.byteCount >= foldThreshold { freeze() }
   }
 
   /// Makes the fresh overlay the frozen one, to be folded. Constant time. With the lock, and the writer's
   /// turn or none at work.
   func freeze() {
     working.frozen = .init(overlay: working.fresh, sequence: working.sequence)
-    working.fresh = Overlay(OverlayArena(capacity: options.foldThreshold))
+    working.fresh = Overlay(OverlayArena(capacity: foldThreshold))
     background.wakeFolder()
   }
 

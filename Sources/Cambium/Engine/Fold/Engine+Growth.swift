@@ -60,14 +60,14 @@ extension Engine {
   private func mustFold(before transaction: Transaction) -> Bool {
     guard let frozen = working.frozen?.overlay else { return false }
     return frozen.byteCount + transaction.byteCount
-      > options.openingMax(ofFile: options.logSize.max)
+      > options.openingMax(ofFile: logMax)
   }
 
   /// The size that the spare file must have to begin with what is frozen and what the transaction leaves.
   private func spareSize(for transaction: Transaction) -> Int {
     let byteCount = transaction.byteCount + (working.frozen?.overlay.byteCount ?? 0)
     var size = spareSize
-    while byteCount > options.openingMax(ofFile: size), size < options.logSize.max { size *= 2 }
+    while byteCount > options.openingMax(ofFile: size), size < logMax { size *= 2 }
     return size
   }
 

@@ -1,12 +1,15 @@
 /// How much an engine keeps in memory and in the log, and how it reads.
 struct EngineOptions: Hashable, Sendable {
-  /// The size of an overlay, in bytes of its entries, from which on it is folded.
+  /// The size of an overlay, in bytes of its entries, from which on it is folded, at first.
   var foldThreshold = 16 << 20
+  /// How many times as large overlays and the log's files may become, while folds write much more than they fold: see
+  /// `OverlayScale`. A power of two.
+  var overlayScaleMax = 1
   /// The bytes of operations that a write transaction may keep in memory before it spills runs.
   var transactionBudget = 64 << 20
   /// How many runs of about one size a spilled transaction has before they are merged.
   var runsMax = 16
-  /// The size of each of the log's two files at first, and at most.
+  /// The size of each of the log's two files at first, and at most while overlays have their first size.
   var logSize = Bounds(initial: 128 << 10, max: 32 << 20)
   var readMode = ReadMode.mapped
   /// The sizes that nodes are built with.
@@ -29,7 +32,7 @@ struct EngineOptions: Hashable, Sendable {
   }
 
   /// A transaction whose operations take more of the log than this commits by a footer: a quarter of
-  /// both files.
+  /// both files, before overlays grow.
   var frameMax: Int { logSize.max / 2 }
 
   /// The overlays that a use of the log may begin with, in bytes of a file: so much that there is still
@@ -49,6 +52,9 @@ extension EngineOptions {
     guard let size else { return self }
     var options = self
     options.reserveSize = Reserve.sizeMax(onVolume: size)
+    while options.overlayScaleMax > 1, logSize.max * options.overlayScaleMax > size / 16 {
+      options.overlayScaleMax /= 2
+    }
     while options.logSize.max > max(size / 16, logSize.initial, 512 << 10) {
       options.logSize.max /= 2
       options.foldThreshold = min(foldThreshold, options.logSize.max / 2)

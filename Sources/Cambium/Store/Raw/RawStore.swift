@@ -112,7 +112,7 @@ package struct RawStoreOptions: Hashable, Sendable {
   /// True if a directory on a network file system is accepted.
   package var allowsNetworkFileSystems = false
 
-  package init() {}
+  package init() { engine.overlayScaleMax = StoreOptions.overlayScaleMax }
 }
 
 /// One of a raw store's trees.
