@@ -51,6 +51,7 @@ extension Engine {
     } while working.frozen != nil
     try check(.finishing)
     hasFoldTurn = true
+    leaveSegmentOfGarbage()
   }
 
   private func fold(_ transaction: Transaction) throws(StoreError) -> UInt64 {

@@ -48,6 +48,7 @@ extension Engine {
     if fold == nil {
       guard let frozen = working.frozen else { return false }
       try checkFiles()
+      leaveSegmentOfGarbage()
       let layers = FoldLayers(frozen.overlay)
       var work = TreeWork()
       work.add(upgrades, of: upgrades == nil ? [] : layers.slots, sought)
@@ -57,6 +58,18 @@ extension Engine {
     }
     hasFoldTurn = true
     return true
+  }
+
+  /// Leaves the segment that pages are appended to, if most of it is garbage. Nothing in a segment is given back before all of
+  /// it is: what comes next would keep the garbage there. With the lock, and the fold's turn or none taken, when nothing is
+  /// appended that is not published.
+  func leaveSegmentOfGarbage() {
+    let file = working.base.file
+    let end = UInt64(file.reference.endBlock) * UInt64(Layout.blockSize)
+    guard end >= UInt64(options.leastSegmentOfGarbage) else { return }
+    let number = file.reference.position.segment
+    let live = file.footer.segments.first { $0.kind == .pages && $0.number == number }?.liveBytes
+    if live ?? 0 < end / 2 { appender = appender.successor() }
   }
 
   func leaveFoldTurn(_ failure: StoreError?) {

@@ -16,6 +16,8 @@ struct EngineOptions: Hashable, Sendable {
   var nodeSizes = NodeSizes.standard
   /// The size that a page segment may reach, in blocks.
   var segmentBlocks = Layout.usualSegmentBlocks
+  /// The bytes from which on a page segment is left if more than half of it is garbage.
+  var leastSegmentOfGarbage = 16 << 20
   /// The size in bytes after which a segment of blobs takes no further blob.
   var blobSegmentSize = 1 << 30
   /// The size in bytes that the reserve may have; there is none if it is 0.
