@@ -34,12 +34,14 @@ package struct RecordMapping: Sendable {
     case relationBounds
   }
 
-  /// Returns the features of a record that the process of a store carries out. A store elsewhere that does not has to refuse the
-  /// model.
+  /// Returns the features of a record, and of its kinds, that the process of a store carries out. A store elsewhere that does not
+  /// has to refuse the model.
   package func duties(ofRecord name: String) throws(StoreError) -> Set<Duty> {
     let entity = try entities.entity(named: name)
+    let kinds: [Int?] = [nil] + Array(0..<(entity.layout.kinds?.all.count ?? 0))
+    let types = kinds.compactMap { entities.type(ofKind: $0, of: entity) }
     var duties: Set<Duty> = []
-    if entity.hasDeletionHook || entity.preparesRecords { duties.insert(.hooks) }
+    if entity.hasDeletionHook || types.contains(where: \.preparesRecords) { duties.insert(.hooks) }
     if entity.isTracked { duties.insert(.trackedProperties) }
     if entity.record.expiry != nil { duties.insert(.expiry) }
     if entity.record.inverses.contains(where: { $0.bounds != nil })
@@ -61,6 +63,17 @@ extension RecordMapping {
     try entities.type(type).record.name
   }
 
+  /// Returns the composite of the kind that a type stands for; nil if it stands for records of any kind.
+  ///
+  /// - Throws: `StoreError.unknownRecord`.
+  package func kind<Subject: Record>(
+    of type: Subject.Type
+  ) throws(StoreError) -> FieldSchema? {
+    let entity = try entities.type(type)
+    guard let kind = entity.kind, let kinds = entity.layout.kinds else { return nil }
+    return entity.layout.columns[kinds.all[kind].column].field
+  }
+
   /// Returns the values of a record's fields, after its validations.
   ///
   /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.limitExceeded`.
@@ -70,10 +83,44 @@ extension RecordMapping {
     let type = try entities.type(Subject.self)
     let (row, key) = (RowWriter(), KeyEncoder())
     try type.encode(record, to: row, key: key)
-    let blobs = BlobFinder(row.waiting) { _ in UnstoredEntry() }
+    return try values(key, row, row.waiting, type)
+  }
+
+  /// Returns the values of a record's fields as they are written over others: a record that is of a kind of the type stays of
+  /// that, with its fields.
+  ///
+  /// - Parameter old: The values of the record with its primary key; nil if there is none.
+  /// - Throws: as `values(of:)`; `StoreError.invalidValue` if the record would be of an abstract kind alone.
+  package func values<Subject: Record>(
+    of record: Subject, over old: DynamicRecord?
+  ) throws(StoreError) -> DynamicRecord {
+    let type = try entities.type(Subject.self)
+    let (row, key) = (RowWriter(), KeyEncoder())
+    try type.encode(record, to: row, key: key)
+    guard let kinds = type.layout.kinds else { return try values(key, row, row.waiting, type) }
+    if let old {
+      let oldRow = RowWriter()
+      try old.encode(to: oldRow, key: KeyEncoder(), layout: type.layout)
+      if let kept = kinds.kind(of: oldRow.row, below: type.kind) {
+        let whole = RowWriter()
+        let (layout, keySpan) = (type.layout, key.key)
+        let newReader = try RowReader(key: keySpan, row: row.row, layout: layout, blobs: nil)
+        let oldReader = try RowReader(key: keySpan, row: oldRow.row, layout: layout, blobs: nil)
+        try newReader.copy(to: whole, keeping: kinds.all[kept], of: oldReader)
+        return try values(key, whole, row.waiting, type)
+      }
+    }
+    try type.checkKinds(of: row.row, key: key.key)
+    return try values(key, row, row.waiting, type)
+  }
+
+  private func values(
+    _ key: KeyEncoder, _ row: RowWriter, _ waiting: [Blob], _ entity: Entity
+  ) throws(StoreError) -> DynamicRecord {
+    let blobs = BlobFinder(waiting) { _ in UnstoredEntry() }
     let (keyBytes, rowBytes) = (key.key.array(), row.row.array())
     return try DynamicRecord(
-      try type.row(key: keyBytes.rawSpan, row: rowBytes.rawSpan, blobs: blobs))
+      try entity.row(key: keyBytes.rawSpan, row: rowBytes.rawSpan, blobs: blobs))
   }
 
   /// Returns the record with these values, after the type's hook after loading.

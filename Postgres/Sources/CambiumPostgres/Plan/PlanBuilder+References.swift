@@ -26,6 +26,23 @@ extension PlanBuilder {
     }
   }
 
+  /// The references of a table with foreign keys to records of one kind.
+  func kindReferences(of table: TablePlan) -> [KindReference] {
+    table.record.declaredFields.compactMap { field in
+      guard let reference = field.reference, reference.isChecked, let kind = reference.kind,
+        let target = self.table(of: reference.destination),
+        let composite = target.record.field(named: kind),
+        let presence = target.presence(ofKind: kind)
+      else { return nil }
+      let list = table.lists.first { $0.field == field.name }
+      guard let scalar = list?.scalar ?? field.type.scalar else { return nil }
+      return KindReference(
+        record: table.record.name, destination: target.record.name, field: field,
+        path: FieldPath(field, in: table.record), scalar: scalar,
+        kindPath: FieldPath(composite, in: target.record), presence: presence.name)
+    }
+  }
+
   private func inverse(of field: FieldSchema, in record: RecordSchema) -> InverseSchema? {
     field.reference.flatMap { schema.record(named: $0.destination) }?.inverses.first {
       $0.related == record.name && $0.reference == field.name

@@ -30,6 +30,7 @@ struct PlanBuilder {
     // References need the keys of all tables, and indexes the tables of lists.
     for place in plan.tables.indices { addReferences(to: place) }
     for place in plan.tables.indices { addIndexes(to: place) }
+    plan.kindReferences = plan.tables.flatMap { kindReferences(of: $0) }
     for record in records { noteRest(of: record) }
     return plan
   }

@@ -9,6 +9,22 @@ package struct PostgresPlan: Sendable {
   package internal(set) var tables: [TablePlan] = []
   /// The features of the schema that the database does not keep as the store does.
   package internal(set) var notes: [PlanNote] = []
+  /// The references to records of one kind that have a foreign key, which does not check the kind.
+  var kindReferences: [KindReference] = []
+}
+
+/// A checked reference to records of one kind.
+struct KindReference: Sendable {
+  /// The stored names of the record that has it, and of the one that it leads to.
+  let record: String
+  let destination: String
+  let field: FieldSchema
+  let path: FieldPath
+  /// The type of its value, or of its elements.
+  let scalar: ScalarType
+  let kindPath: FieldPath
+  /// The column of the destination's table that is true for records of the kind.
+  let presence: String
 }
 
 package struct PlanOptions: Sendable, Hashable, Codable {
@@ -51,6 +67,29 @@ package struct TablePlan: Sendable {
 
   /// The columns that are copied: all that the server does not compute.
   package var copied: [ColumnPlan] { columns.filter { $0.generated == nil } }
+
+  /// The column that is true for records of a kind; nil if the record has no such kind.
+  func presence(ofKind kind: String) -> ColumnPlan? {
+    columns.first { column in
+      if case .isSet = column.source { return column.field == kind }
+      return false
+    }
+  }
+
+  /// The kinds of which a record is that meets a condition; nil if the condition says anything else.
+  func kinds(requiredBy condition: FieldCondition) -> [FieldSchema]? {
+    switch condition {
+    case .comparison(let name, .notEqual, .null):
+      guard record.kindNames.contains(name), let kind = record.field(named: name) else {
+        return nil
+      }
+      return [kind]
+    case .and(let terms):
+      let found = terms.map { kinds(requiredBy: $0) }
+      return found.contains { $0 == nil } ? nil : found.flatMap { $0 ?? [] }
+    default: return nil
+    }
+  }
 }
 
 package struct KeyColumn: Sendable, Hashable {

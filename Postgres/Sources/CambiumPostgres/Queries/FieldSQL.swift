@@ -77,7 +77,8 @@ extension QueryTranslation {
     let from = plan.qualified(target.table.name)
     let sql =
       "(SELECT \(inner.sql) FROM \(from) AS \(target.alias)"
-      + " WHERE \(target.column(try keyColumn(target.table).name)) = \(reference.sql))"
+      + " WHERE \(target.column(try keyColumn(target.table).name)) = \(reference.sql)"
+      + "\(isOfKind(field, in: target)))"
     return FieldSQL(field: inner.field, content: inner.content, sql: sql)
   }
 
@@ -88,6 +89,12 @@ extension QueryTranslation {
         record: scope.table.record.name, field: field.name, reason: "it is no reference")
     }
     return self.scope(of: table)
+  }
+
+  /// The rest of a condition, that a record is of the kind that a reference leads to; empty for records of any.
+  func isOfKind(_ field: FieldSchema, in target: TableScope) -> String {
+    field.reference?.kind.flatMap { target.table.presence(ofKind: $0) }
+      .map { " AND \(target.column($0.name))" } ?? ""
   }
 
   /// The only column of the primary key of a record that references lead to.
@@ -174,7 +181,7 @@ extension QueryTranslation {
     if let field = scope.table.record.field(named: name), field.reference != nil {
       let target = try target(of: field, in: scope)
       let key = target.column(try keyColumn(target.table).name)
-      return (target, try leads(field, of: scope, to: key))
+      return (target, try leads(field, of: scope, to: key) + isOfKind(field, in: target))
     }
     guard let inverse = scope.table.record.inverses.first(where: { $0.name == name }),
       let table = table(named: inverse.related),

@@ -81,7 +81,12 @@ extension QueryTranslation {
     case .contains(let name, let value):
       return try contains(try field(name, in: scope), value, scope)
     case .any(let relation, let operand): return try any(relation, operand, scope)
-    case .kind(let name, _): throw unsupported(scope, name, "kinds have no translation")
+    case .kind(let name, let isExact):
+      guard let terms = scope.table.record.condition(ofKind: name, isExact: isExact) else {
+        throw StoreError.invalidQuery(
+          record: scope.table.record.name, field: nil, reason: "it has no kind \(name)")
+      }
+      return try self.condition(terms, in: scope)
     case .computed(let term):
       return try computed(term.one, term.comparison, term.other, scope)
     case .and(let operands):

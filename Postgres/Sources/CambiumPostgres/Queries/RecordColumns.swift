@@ -61,7 +61,7 @@ struct RecordColumns {
     if field.isOptional, isSet[field.name] != true { return .null }
     var parts: [String: FieldValue] = [:]
     for part in table.record.fields where part.composite == field.number {
-      parts[String(part.name.dropFirst(field.name.utf8.count + 1))] = value(of: part, values, isSet)
+      parts[String(part.name.dropFirst(field.name.count + 1))] = value(of: part, values, isSet)
     }
     return .composite(parts)
   }

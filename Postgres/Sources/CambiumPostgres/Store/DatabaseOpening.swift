@@ -146,7 +146,6 @@ struct DatabaseOpening: Sendable {
       for duty in try mapping.duties(ofRecord: record.name) {
         reasons.append("\(record.name) has \(duty.text)")
       }
-      if record.hasKinds { reasons.append("\(record.name) has kinds") }
       for field in record.fields { reasons += obstacles(field, of: table, plan.schema) }
     }
     reasons += plan.notes.filter { $0.text.hasPrefix("its unique constraint") }.map {
@@ -169,7 +168,6 @@ struct DatabaseOpening: Sendable {
     if reference.deleteRule != .nullify {
       reasons.append("\(name) has a delete rule for the records that it leads to")
     }
-    if reference.kind != nil { reasons.append("\(name) leads to records of a kind") }
     let inverse = schema.record(named: reference.destination)?.inverses.first {
       $0.related == table.record.name && $0.reference == field.name
     }

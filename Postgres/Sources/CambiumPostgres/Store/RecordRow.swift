@@ -41,5 +41,9 @@ extension TablePlan {
   var written: [ColumnPlan] { copied.filter { $0.source != .kind } }
 
   /// True if the server alone can tell whether a row is refused by a unique constraint.
-  var hasPartialConstraints: Bool { indexes.contains { $0.isUnique && $0.condition != nil } }
+  var hasPartialConstraints: Bool {
+    record.indexes.contains { index in
+      index.isUnique && index.condition.map { kinds(requiredBy: $0) == nil } ?? false
+    }
+  }
 }

@@ -18,7 +18,8 @@ extension ServerTransaction {
         let old = try RecordRow(values, table, dates: dates)
         var record = try mapping.record(Subject.self, of: values)
         try change(&record)
-        let new = try RecordRow(try mapping.values(of: record), table, dates: dates)
+        let new = try RecordRow(
+          try mapping.values(of: record, over: values), table, dates: dates)
         guard new.keys == old.keys else {
           throw StoreError.invalidValue(
             record: table.record.name, field: nil,
@@ -30,7 +31,7 @@ extension ServerTransaction {
           if batch.isFull { try write(&batch) }
         } else {
           try write(&batch)
-          try put(new, isChecked: keepsUnique, table)
+          try put(new, over: values, isChecked: keepsUnique, table)
         }
       }
     } catch {
@@ -75,6 +76,7 @@ extension ServerTransaction {
         batch.rows.flatMap(\.new.columns))
     }
     for (new, old) in batch.rows {
+      noteKinds(new, over: old.values, table)
       for (place, list) in table.lists.enumerated() where new.lists[place] != old.lists[place] {
         try put(new.lists[place], new.keys, list)
       }

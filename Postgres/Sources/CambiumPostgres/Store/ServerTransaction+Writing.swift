@@ -12,15 +12,41 @@ extension ServerTransaction {
   ) throws {
     try Self.check(policy)
     let table = try table(of: Subject.self)
+    if table.record.hasKinds { return try writeKind(record, presence, table) }
     let row = try RecordRow(try mapping.values(of: record), table, dates: dates)
-    let isThere = try presence == .any ? nil : contains(row.key, in: table)
-    if presence == .isNew, isThere == true {
-      throw StoreError.duplicateKey(record: row.values.name, key: Self.text(row.key))
+    if presence != .any {
+      try Self.check(presence, try contains(row.key, in: table), row.key, table)
     }
-    if presence == .isThere, isThere == false {
-      throw StoreError.noSuchRecord(record: row.values.name, key: Self.text(row.key))
+    try put(row, over: nil, isChecked: false, table)
+  }
+
+  /// Writes a record of a type that is a kind, or has kinds. One that is of a kind of the type stays of that, with its fields.
+  private func writeKind<Subject: Record>(
+    _ record: Subject, _ presence: Presence, _ table: TablePlan
+  ) throws {
+    let key = Self.key(of: try mapping.values(of: record), table)
+    let old = try values(of: table, key: key)
+    let kind = try mapping.kind(of: Subject.self)
+    let isOfKind = kind.map { kind in
+      old.map { FieldPath(kind, in: table.record).value(in: $0) != .null } ?? false
     }
-    try put(row, isChecked: false, table)
+    // One of another kind is not there for an update.
+    let isThere = presence == .isThere ? isOfKind ?? (old != nil) : old != nil
+    try Self.check(presence, isThere, key, table)
+    let values = try mapping.values(of: record, over: old)
+    try put(try RecordRow(values, table, dates: dates), over: old, isChecked: false, table)
+  }
+
+  private static func check(
+    _ presence: Presence, _ isThere: Bool, _ key: [FieldValue], _ table: TablePlan
+  ) throws {
+    switch (presence, isThere) {
+    case (.isNew, true):
+      throw StoreError.duplicateKey(record: table.record.name, key: text(key))
+    case (.isThere, false):
+      throw StoreError.noSuchRecord(record: table.record.name, key: text(key))
+    default: break
+    }
   }
 
   static func check(_ policy: ConflictPolicy) throws {
@@ -54,9 +80,16 @@ extension ServerTransaction {
   private func checkUnique(
     _ values: DynamicRecord, _ key: [FieldValue], _ table: TablePlan
   ) throws {
-    for index in table.record.indexes where index.isUnique && index.condition == nil {
+    for index in table.record.indexes where index.isUnique {
       var translation = QueryTranslation(plan)
       let scope = translation.scope(of: table)
+      var others = ""
+      if let condition = index.condition {
+        guard let kinds = table.kinds(requiredBy: condition),
+          kinds.allSatisfy({ FieldPath($0, in: table.record).value(in: values) != .null })
+        else { continue }
+        others = " AND (\(try translation.condition(condition, in: scope)))"
+      }
       var terms: [String] = []
       for part in index.parts {
         guard let field = table.record.field(part.field) else { continue }
@@ -73,7 +106,7 @@ extension ServerTransaction {
       let columns = RecordColumns(table, dates: dates)
       let found = try run(
         "SELECT \(columns.list(in: scope, translation)) FROM \(plan.qualified(table.name)) AS"
-          + " \(scope.alias) WHERE \(terms.joined(separator: " AND ")) AND NOT (\(isSame)) LIMIT 1",
+          + " \(scope.alias) WHERE \(terms.joined(separator: " AND "))\(others) AND NOT (\(isSame)) LIMIT 1",
         translation.parameters)
       guard let row = found.rows.first else { continue }
       let other = Self.key(of: try columns.record(row), table)
@@ -84,9 +117,14 @@ extension ServerTransaction {
 
   /// Looks for other records with the unique values of a row, and writes it.
   ///
-  /// - Parameter isChecked: True if there are none, since its unique values are those that it had before.
-  func put(_ row: RecordRow, isChecked: Bool, _ table: TablePlan) throws {
+  /// - Parameters:
+  ///   - old: The values of a record with kinds that it replaces.
+  ///   - isChecked: True if there are none, since its unique values are those that it had before.
+  func put(
+    _ row: RecordRow, over old: DynamicRecord?, isChecked: Bool, _ table: TablePlan
+  ) throws {
     if !isChecked { try checkUnique(row.values, row.key, table) }
+    noteKinds(row, over: old, table)
     guard table.hasPartialConstraints else { return try put(row, table) }
     do {
       try savepoint { try put(row, table) }
@@ -140,7 +178,8 @@ extension ServerTransaction {
   ) throws -> Bool {
     var translation = QueryTranslation(plan)
     let scope = translation.scope(of: try table(of: type))
-    let condition = try isRecord(key, in: scope, &translation)
+    let condition = try isRecord(
+      key, of: try mapping.kind(of: type), in: scope, &translation)
     hasDeleted = true
     let result = try run(
       "DELETE FROM \(plan.qualified(scope.table.name)) AS \(scope.alias) WHERE \(condition)",
@@ -157,75 +196,5 @@ extension ServerTransaction {
       "DELETE FROM \(plan.qualified(rows.scope.table.name)) WHERE (\(SQL.names(keys))) IN"
         + " (SELECT \(found)\(rows.from)\(rows.order))", rows.translation.parameters)
     return result.count
-  }
-}
-
-// MARK: - The end
-
-extension ServerTransaction {
-  /// Checks the references, which the server otherwise checks during the commit.
-  ///
-  /// - Returns: The number of the transaction, by which its outcome is found if the answer to the commit is lost; nil if it has
-  ///   changed nothing.
-  /// - Throws: `StoreError.danglingReference`, `.deleteDenied`.
-  func finish() throws -> UInt64? {
-    do {
-      try savepoint { _ = try run("SET CONSTRAINTS ALL IMMEDIATE") }
-    } catch PostgresStoreError.server("23503", let message) {
-      try explainReferences()
-      throw PostgresStoreError.server(state: "23503", message: message)
-    }
-    let found = try run("SELECT txid_current_if_assigned()")
-    return found.rows.first?[0].flatMap { ValueDecoder.integer($0) }.map { UInt64($0) }
-  }
-
-  /// Finds the first reference that leads nowhere, and throws its error.
-  private func explainReferences() throws {
-    for table in plan.tables {
-      for key in table.foreignKeys {
-        guard let column = table.columns.first(where: { $0.name == key.column }),
-          let field = column.field,
-          let target = plan.tables.first(where: { $0.name == key.table })
-        else { continue }
-        try explain(
-          table, field, target, "FROM \(plan.qualified(table.name)) AS r",
-          "r.\(SQL.name(key.column))", key.tableColumn)
-      }
-      for list in table.lists {
-        guard let target = plan.tables.first(where: { $0.name == list.foreignKey.table }) else {
-          continue
-        }
-        let isOwner = zip(list.keyColumns, table.key).map {
-          "l.\(SQL.name($0.name)) = r.\(SQL.name($1.name))"
-        }
-        try explain(
-          table, list.field, target,
-          "FROM \(plan.qualified(list.name)) AS l JOIN \(plan.qualified(table.name)) AS r ON "
-            + isOwner.joined(separator: " AND "), "l.\(SQL.name(list.elementColumn))",
-          list.foreignKey.tableColumn)
-      }
-    }
-  }
-
-  private func explain(
-    _ table: TablePlan, _ field: String, _ target: TablePlan, _ from: String, _ value: String,
-    _ targetKey: String
-  ) throws {
-    let keys = table.key.map { "r.\(SQL.name($0.name))::text" } + ["\(value)::text"]
-    let found = try run(
-      "SELECT \(keys.joined(separator: ", ")) \(from) WHERE \(value) IS NOT NULL AND NOT EXISTS"
-        + " (SELECT FROM \(plan.qualified(target.name)) AS t WHERE t.\(SQL.name(targetKey)) = \(value))"
-        + " ORDER BY \(keys.joined(separator: ", "))")
-    guard let row = found.rows.first else { return }
-    let texts = row.map { bytes in bytes.map { String(decoding: $0, as: UTF8.self) } ?? "" }
-    let missing = texts.last ?? ""
-    if hasDeleted {
-      throw StoreError.deleteDenied(
-        record: target.record.name, key: missing, by: "\(table.record.name).\(field)",
-        count: found.rows.count { $0.last == row.last })
-    }
-    throw StoreError.danglingReference(
-      record: table.record.name, key: texts.dropLast().joined(separator: ", "), field: field,
-      destination: "\(target.record.name) \(missing)")
   }
 }

@@ -8,6 +8,8 @@ final class ServerTransaction {
   /// The first error of the server, after which it does nothing more in the transaction.
   private(set) var failure: PostgresError?
   private var isEnded = false
+  /// What no foreign key checks: that references lead to records of their kinds.
+  var kindCheck: KindCheck
   /// True once records were deleted.
   var hasDeleted = false
   /// The number of savepoints around the present statement.
@@ -17,6 +19,7 @@ final class ServerTransaction {
     self.plan = plan
     self.mapping = mapping
     self.connection = connection
+    kindCheck = KindCheck(plan)
   }
 
   var dates: DateForm { plan.options.dates }
@@ -71,8 +74,11 @@ final class ServerTransaction {
 
 extension ServerTransaction {
   /// The condition that a row has a primary key.
+  ///
+  /// - Parameter kind: The kind that the record is to be of; nil for any.
   func isRecord(
-    _ key: [FieldValue], in scope: TableScope, _ translation: inout QueryTranslation
+    _ key: [FieldValue], of kind: FieldSchema? = nil, in scope: TableScope,
+    _ translation: inout QueryTranslation
   ) throws -> String {
     var terms: [String] = []
     for (part, value) in zip(scope.table.key, key) {
@@ -82,15 +88,20 @@ extension ServerTransaction {
       let parameter = try translation.add(value, of: scalar, scope, "a primary key")
       terms.append("\(scope.column(part.name)) = \(parameter)")
     }
+    if let kind, let column = scope.table.presence(ofKind: kind.name) {
+      terms.append(scope.column(column.name))
+    }
     return terms.joined(separator: " AND ")
   }
 
-  /// The values of the record with a primary key; nil if there is none.
-  func values(of table: TablePlan, key: [FieldValue]) throws -> DynamicRecord? {
+  /// The values of the record with a primary key; nil if there is none, or one of another kind.
+  func values(
+    of table: TablePlan, key: [FieldValue], kind: FieldSchema? = nil
+  ) throws -> DynamicRecord? {
     var translation = QueryTranslation(plan)
     let scope = translation.scope(of: table)
     let columns = RecordColumns(table, dates: dates)
-    let condition = try isRecord(key, in: scope, &translation)
+    let condition = try isRecord(key, of: kind, in: scope, &translation)
     let result = try run(
       "SELECT \(columns.list(in: scope, translation)) FROM \(plan.qualified(table.name)) AS"
         + " \(scope.alias) WHERE \(condition)", translation.parameters)
@@ -101,7 +112,8 @@ extension ServerTransaction {
     _ type: Subject.Type, key parts: [any FieldValueConvertible]
   ) throws -> Subject? {
     let key = try mapping.key(of: type, parts)
-    return try values(of: try table(of: type), key: key).map { try mapping.record(type, of: $0) }
+    let found = try values(of: try table(of: type), key: key, kind: try mapping.kind(of: type))
+    return try found.map { try mapping.record(type, of: $0) }
   }
 
   func find<Subject: Record>(

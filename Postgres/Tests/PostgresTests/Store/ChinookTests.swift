@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// The functions that a state of either store has under one name, and that are no part of `PortableReading`.
-private protocol Answering: PortableReading {
+protocol Answering: PortableReading {
   func select<Subject: Record, One: FieldOperand, Two: FieldOperand>(
     from query: Query<Subject>, _ values: (Fields<Subject>) -> (One, Two)
   ) throws -> [(One.Value, Two.Value)]

@@ -207,7 +207,7 @@ struct PostgresStoreTests {
     #expect(throws: StoreError.self) { try kept.transaction.count(Counter.self) }
   }
 
-  @Test func `a model with hooks, kinds or values outside of rows is refused, with all reasons`()
+  @Test func `a model with hooks or values outside of rows is refused, with all reasons`()
     async throws
   {
     let server = try #require(PostgresServer.shared)

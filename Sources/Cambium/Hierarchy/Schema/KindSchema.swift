@@ -108,7 +108,7 @@ extension RecordSchema {
   /// such kind.
   ///
   /// - Parameter name: A kind, as for `kind(named:)`, or the record itself.
-  func condition(ofKind name: String, isExact: Bool) -> FieldCondition? {
+  package func condition(ofKind name: String, isExact: Bool) -> FieldCondition? {
     let composite = kind(named: name)
     guard composite != nil || name == self.name else { return nil }
     var terms: [FieldCondition] = []

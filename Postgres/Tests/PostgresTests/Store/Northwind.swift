@@ -1,0 +1,1 @@
+../../../../Tests/DocumentationTests/Questions/Northwind/Northwind.swift
