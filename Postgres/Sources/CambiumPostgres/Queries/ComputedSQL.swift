@@ -278,6 +278,9 @@ extension QueryTranslation {
     _ one: ComputedSQL, _ operation: FieldArithmetic, _ other: ComputedSQL,
     _ whole: FieldExpression, _ scope: TableScope, _ isStrict: Bool
   ) throws -> ComputedSQL {
+    if one.kind == .date || other.kind == .date {
+      return try moved(one, operation, other, whole, scope)
+    }
     let (one, other) = try unified(one, other, whole, scope)
     guard one.kind.isNumber, other.kind == one.kind else {
       throw unsupported(scope, "\(whole)", "only numbers are computed there")
@@ -307,6 +310,27 @@ extension QueryTranslation {
       throw unsupported(scope, "\(whole)", "it may exceed 128 bits")
     }
     return ComputedSQL(kind: one.kind, sql: finite(sql, one.kind), bits: bits)
+  }
+
+  /// The seconds between two dates.
+  private mutating func moved(
+    _ one: ComputedSQL, _ operation: FieldArithmetic, _ other: ComputedSQL,
+    _ whole: FieldExpression, _ scope: TableScope
+  ) throws -> ComputedSQL {
+    let (one, other) = try unified(one, other, whole, scope)
+    guard operation == .minus, other.kind == .date else {
+      throw unsupported(scope, "\(whole)", "dates are moved by whole microseconds there")
+    }
+    let sql = "(\(seconds(one)) - \(seconds(other)))"
+    return ComputedSQL(kind: .double, sql: finite(sql, .double))
+  }
+
+  /// The seconds of a date since 2001, as a store has them.
+  private func seconds(_ date: ComputedSQL) -> String {
+    if date.kind == .null { return "NULL::double precision" }
+    if dates == .double { return date.sql }
+    return "((round(extract(epoch FROM \(date.sql)) * 1000000) - 978307200000000)"
+      + "::double precision / 1000000)"
   }
 
   /// A result of doubles, or null if it is not finite.

@@ -175,6 +175,19 @@ struct TruthTableTests {
         }
       }
     }
+    for seconds in TruthTable.dates {
+      let date = FieldExpression.value(.date(Date(timeIntervalSinceReferenceDate: seconds)))
+      for comparison in FieldComparison.allCases {
+        for one in [date, .field("date"), .value(.null)] {
+          conditions.append(
+            .computed(.arithmetic(one, .minus, .field("date")), comparison, .value(0.5)))
+          conditions.append(
+            .computed(
+              .arithmetic(.field("date"), .minus, date), comparison,
+              .arithmetic(one, .minus, .field("date"))))
+        }
+      }
+    }
     for divisor in ["int8", "int64"] {
       for operation in [FieldArithmetic.divided, .remainder, .times] {
         conditions.append(
