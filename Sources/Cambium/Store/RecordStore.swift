@@ -111,6 +111,33 @@ public protocol PortableReading: ~Copyable {
     _ fields: repeat KeyPath<Subject, each Value>, from query: Query<Subject>
   ) throws -> [(repeat each Value)]
 
+  /// Returns the different values of properties among a query's records.
+  func distinct<Subject: Record, each Value>(
+    _ fields: repeat KeyPath<Subject, each Value>, from query: Query<Subject>
+  ) throws -> [(repeat each Value)]
+
+  /// Returns the value that the store computes of the fields of each record of a query.
+  func select<Subject: Record, One: FieldOperand>(
+    from query: Query<Subject>, _ value: (Fields<Subject>) -> One
+  ) throws -> [One.Value] where One.Subject == Subject, One.Value: OrderedFieldValue
+
+  /// Returns the two values that the store computes of the fields of each record of a query.
+  func select<Subject: Record, One: FieldOperand, Two: FieldOperand>(
+    from query: Query<Subject>, _ values: (Fields<Subject>) -> (One, Two)
+  ) throws -> [(One.Value, Two.Value)]
+  where
+    One.Subject == Subject, One.Value: OrderedFieldValue,
+    Two.Subject == Subject, Two.Value: OrderedFieldValue
+
+  /// Returns the three values that the store computes of the fields of each record of a query.
+  func select<Subject: Record, One: FieldOperand, Two: FieldOperand, Three: FieldOperand>(
+    from query: Query<Subject>, _ values: (Fields<Subject>) -> (One, Two, Three)
+  ) throws -> [(One.Value, Two.Value, Three.Value)]
+  where
+    One.Subject == Subject, One.Value: OrderedFieldValue,
+    Two.Subject == Subject, Two.Value: OrderedFieldValue,
+    Three.Subject == Subject, Three.Value: OrderedFieldValue
+
   /// Returns the groups of a query.
   func fetch<Subject: Record, Key, Value>(
     _ query: GroupedQuery<Subject, Key, Value>
@@ -197,6 +224,38 @@ public protocol PortableWriting: PortableReading, ~Copyable {
   /// Deletes the records of a query, and returns their number.
   @discardableResult
   mutating func delete<Subject: Record>(_ query: Query<Subject>) throws -> Int
+
+  /// Changes the records of a query, and returns their number. They are determined before the first one is changed.
+  ///
+  /// - Parameter change: Changes a record, but not its primary key.
+  @discardableResult
+  mutating func update<Subject: Record>(
+    _ query: Query<Subject>, onConflict policy: ConflictPolicy,
+    set change: (inout Subject) throws -> Void
+  ) throws -> Int
+
+  /// Adds records, one after the other.
+  mutating func insert<Records: Sequence>(
+    contentsOf records: Records, onConflict policy: ConflictPolicy
+  ) throws where Records.Element: Record
+
+  /// Writes records, one after the other: adds each, or replaces the one with its primary key.
+  mutating func save<Records: Sequence>(
+    contentsOf records: Records, onConflict policy: ConflictPolicy
+  ) throws where Records.Element: Record
+
+  /// Deletes records, and returns the number of those that existed.
+  @discardableResult
+  mutating func delete<Records: Sequence>(contentsOf records: Records) throws -> Int
+  where Records.Element: Record
+
+  /// Deletes all records of a type.
+  mutating func deleteAll<Subject: Record>(_ type: Subject.Type) throws
+
+  /// Runs `body`, and undoes its changes if it throws. Savepoints may be nested.
+  mutating func savepoint<Result: ~Copyable>(
+    _ body: (inout Self) throws -> Result
+  ) throws -> Result
 }
 
 extension PortableWriting where Self: ~Copyable {
@@ -219,6 +278,32 @@ extension PortableWriting where Self: ~Copyable {
   @inlinable
   public mutating func update<Subject: Record>(_ record: Subject) throws {
     try update(record, onConflict: .refuse)
+  }
+
+  /// Changes the records of a query, and returns their number. They are determined before the first one is changed.
+  @_disfavoredOverload
+  @discardableResult
+  @inlinable
+  public mutating func update<Subject: Record>(
+    _ query: Query<Subject>, set change: (inout Subject) throws -> Void
+  ) throws -> Int {
+    try update(query, onConflict: .refuse, set: change)
+  }
+
+  /// Adds records, one after the other.
+  @_disfavoredOverload
+  @inlinable
+  public mutating func insert<Records: Sequence>(contentsOf records: Records) throws
+  where Records.Element: Record {
+    try insert(contentsOf: records, onConflict: .refuse)
+  }
+
+  /// Writes records, one after the other: adds each, or replaces the one with its primary key.
+  @_disfavoredOverload
+  @inlinable
+  public mutating func save<Records: Sequence>(contentsOf records: Records) throws
+  where Records.Element: Record {
+    try save(contentsOf: records, onConflict: .refuse)
   }
 }
 
@@ -263,6 +348,36 @@ extension RecordStore {
   @concurrent
   public func delete<Subject: Record>(_ record: Subject) async throws -> Bool {
     try await write { transaction in try transaction.delete(record) }
+  }
+
+  /// Deletes the records of a query, in a transaction of its own, and returns their number.
+  ///
+  /// - Throws: as `write(durability:author:_:)`. Then none is deleted.
+  @_disfavoredOverload
+  @discardableResult
+  @concurrent
+  public func delete<Subject: Record>(
+    _ query: Query<Subject>, durability: Durability? = nil
+  ) async throws -> Int {
+    try await write(durability: durability, author: nil) { transaction in
+      try transaction.delete(query)
+    }
+  }
+
+  /// Changes the records of a query, in a transaction of its own, and returns their number.
+  ///
+  /// - Parameter change: Changes a record, but not its primary key. It is called again if the transaction is.
+  /// - Throws: as `write(durability:author:_:)`. Then none is changed.
+  @_disfavoredOverload
+  @discardableResult
+  @concurrent
+  public func update<Subject: Record>(
+    _ query: Query<Subject>, durability: Durability? = nil,
+    set change: @Sendable (inout Subject) throws -> Void
+  ) async throws -> Int {
+    try await write(durability: durability, author: nil) { transaction in
+      try transaction.update(query, onConflict: .refuse, set: change)
+    }
   }
 }
 
@@ -349,5 +464,46 @@ public struct PortableTransaction: RecordReading, PortableWriting {
   public mutating func delete<Subject: Record>(_ query: Query<Subject>) throws -> Int {
     var transaction = WriteTransaction(writer: writer)
     return try transaction.delete(query)
+  }
+
+  @discardableResult
+  public mutating func update<Subject: Record>(
+    _ query: Query<Subject>, onConflict policy: ConflictPolicy = .refuse,
+    set change: (inout Subject) throws -> Void
+  ) throws -> Int {
+    var transaction = WriteTransaction(writer: writer)
+    return try transaction.update(query, onConflict: policy, set: change)
+  }
+
+  public mutating func insert<Records: Sequence>(
+    contentsOf records: Records, onConflict policy: ConflictPolicy = .refuse
+  ) throws where Records.Element: Record {
+    var transaction = WriteTransaction(writer: writer)
+    try transaction.insert(contentsOf: records, onConflict: policy)
+  }
+
+  public mutating func save<Records: Sequence>(
+    contentsOf records: Records, onConflict policy: ConflictPolicy = .refuse
+  ) throws where Records.Element: Record {
+    var transaction = WriteTransaction(writer: writer)
+    try transaction.save(contentsOf: records, onConflict: policy)
+  }
+
+  @discardableResult
+  public mutating func delete<Records: Sequence>(contentsOf records: Records) throws -> Int
+  where Records.Element: Record {
+    var transaction = WriteTransaction(writer: writer)
+    return try transaction.delete(contentsOf: records)
+  }
+
+  public mutating func deleteAll<Subject: Record>(_ type: Subject.Type) throws {
+    var transaction = WriteTransaction(writer: writer)
+    try transaction.deleteAll(type)
+  }
+
+  public mutating func savepoint<Result: ~Copyable>(
+    _ body: (inout PortableTransaction) throws -> Result
+  ) throws -> Result {
+    try writer.savepoint { try body(&self) }
   }
 }

@@ -2,7 +2,7 @@ public import Cambium
 
 /// A source of records that is a transaction of a server: a `PostgresSnapshot`, or a `PostgresTransaction` with its own changes.
 ///
-/// Beside the functions of every `PortableReading` it has some of `RecordReading`, under the same names and with the same results.
+/// Beside the functions of every `PortableReading` it has inclusions, under the names of `RecordReading` and with the same results.
 public protocol PostgresReading: PortableReading {
   /// The reader of the transaction's state.
   var reader: PostgresReader { get }

@@ -189,34 +189,3 @@ extension PostgresStore {
     }
   }
 }
-
-// MARK: - In transactions of their own
-
-extension PostgresStore {
-  /// Changes the records of a query, in a transaction of its own.
-  ///
-  /// - Parameter change: Changes a record, but not its primary key. It is called again if the transaction conflicts with another one.
-  /// - Returns: The number of records.
-  /// - Throws: as `write` and `PostgresTransaction.update(_:onConflict:set:)`. Then none is changed.
-  @discardableResult
-  @concurrent
-  public func update<Subject: Record>(
-    _ query: Query<Subject>, durability: Durability? = nil,
-    set change: @Sendable (inout Subject) throws -> Void
-  ) async throws -> Int {
-    try await write(durability: durability) { transaction in
-      try transaction.update(query, set: change)
-    }
-  }
-
-  /// Deletes the records of a query, in a transaction of its own, and returns their number.
-  ///
-  /// - Throws: as `write`. Then none is deleted.
-  @discardableResult
-  @concurrent
-  public func delete<Subject: Record>(
-    _ query: Query<Subject>, durability: Durability? = nil
-  ) async throws -> Int {
-    try await write(durability: durability) { transaction in try transaction.delete(query) }
-  }
-}

@@ -106,7 +106,7 @@ private struct CheckedReference {
 
 // MARK: - Kinds
 
-/// What a transaction has to look at before it is committed: references to records of one kind, which foreign keys take for
+/// The references to records of one kind that a transaction has to look at before it is committed: foreign keys take them for
 /// references to records of any.
 struct KindCheck {
   private let references: [KindReference]
@@ -154,7 +154,7 @@ struct KindCheck {
 }
 
 extension ServerTransaction {
-  /// Notes what of a row that is written has to be looked at before the commit.
+  /// Notes the references from a row that is written, and those to it, that have to be looked at before the commit.
   ///
   /// - Parameter old: The values of a record with kinds that it replaces.
   func noteKinds(_ row: RecordRow, over old: DynamicRecord?, _ table: TablePlan) {

@@ -8,7 +8,7 @@ final class ServerTransaction {
   /// The first error of the server, after which it does nothing more in the transaction.
   private(set) var failure: PostgresError?
   private var isEnded = false
-  /// What no foreign key checks: that references lead to records of their kinds.
+  /// Finds references that do not lead to records of their kinds, which no foreign key does.
   var kindCheck: KindCheck
   /// True once records were deleted.
   var hasDeleted = false

@@ -3,24 +3,8 @@ import CambiumPostgres
 import FoundationEssentials
 import Testing
 
-/// The functions that a state of either store has under one name, and that are no part of `PortableReading`.
-protocol Answering: PortableReading {
-  func select<Subject: Record, One: FieldOperand, Two: FieldOperand>(
-    from query: Query<Subject>, _ values: (Fields<Subject>) -> (One, Two)
-  ) throws -> [(One.Value, Two.Value)]
-  where
-    One.Subject == Subject, One.Value: OrderedFieldValue,
-    Two.Subject == Subject, Two.Value: OrderedFieldValue
-  func select<Subject: Record, One: FieldOperand, Two: FieldOperand, Three: FieldOperand>(
-    from query: Query<Subject>, _ values: (Fields<Subject>) -> (One, Two, Three)
-  ) throws -> [(One.Value, Two.Value, Three.Value)]
-  where
-    One.Subject == Subject, One.Value: OrderedFieldValue,
-    Two.Subject == Subject, Two.Value: OrderedFieldValue,
-    Three.Subject == Subject, Three.Value: OrderedFieldValue
-  func distinct<Subject: Record, each Value>(
-    _ fields: repeat KeyPath<Subject, each Value>, from query: Query<Subject>
-  ) throws -> [(repeat each Value)]
+/// A state of either store, with the question that takes an inclusion.
+private protocol Answering: PortableReading {
   func longestTracks() throws -> [(Chinook.Genre, [Chinook.Track])]
 }
 

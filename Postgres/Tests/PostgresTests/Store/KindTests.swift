@@ -244,7 +244,7 @@ struct KindTests {
     seen.append(await attempt(store) { try $0.insert(asset(9, owner: "Ada")) })
     seen.append(
       await attempt(store) { transaction in
-        // After a refusal the transaction goes on.
+        // After a refusal the transaction continues.
         do {
           try transaction.save(vehicle(9, owner: "Ada"))
         } catch StoreError.uniqueConflict {}

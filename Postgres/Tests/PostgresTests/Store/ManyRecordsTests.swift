@@ -3,31 +3,6 @@ import CambiumPostgres
 import FoundationEssentials
 import Testing
 
-/// The functions that a transaction of either store has under one name, and that are no part of `PortableWriting`.
-private protocol ChangingMany: PortableWriting, ~Copyable {
-  @discardableResult
-  mutating func update<Subject: Record>(
-    _ query: Query<Subject>, onConflict policy: ConflictPolicy,
-    set change: (inout Subject) throws -> Void
-  ) throws -> Int
-  mutating func insert<Records: Sequence>(
-    contentsOf records: Records, onConflict policy: ConflictPolicy
-  ) throws where Records.Element: Record
-  mutating func save<Records: Sequence>(
-    contentsOf records: Records, onConflict policy: ConflictPolicy
-  ) throws where Records.Element: Record
-  @discardableResult
-  mutating func delete<Records: Sequence>(contentsOf records: Records) throws -> Int
-  where Records.Element: Record
-  mutating func deleteAll<Subject: Record>(_ type: Subject.Type) throws
-  mutating func savepoint<Result: ~Copyable>(
-    _ body: (inout Self) throws -> Result
-  ) throws -> Result
-}
-
-extension WriteTransaction: ChangingMany {}
-extension PostgresTransaction: ChangingMany {}
-
 /// Savepoints, and changes of many records, with the same results in a store on a server and in an embedded one.
 @Suite(.enabled(if: PostgresServer.shared != nil, "\(PostgresServer.missing)"))
 struct ManyRecordsTests {
@@ -83,7 +58,7 @@ struct ManyRecordsTests {
   // MARK: Savepoints
 
   private static func useSavepoints(
-    _ transaction: inout some ChangingMany & ~Copyable
+    _ transaction: inout some PortableWriting & ~Copyable
   ) throws -> [String] {
     var seen: [String] = []
     try transaction.insert(customer(1))
@@ -139,7 +114,7 @@ struct ManyRecordsTests {
     async throws
   {
     let (embedded, server) = try await open("savepoints", OrderService.model)
-    let expected = try await embedded.write { (transaction: inout WriteTransaction) in
+    let expected = try await embedded.write { (transaction: inout PortableTransaction) in
       try Self.useSavepoints(&transaction)
     }
     let found = try await server.write { transaction in try Self.useSavepoints(&transaction) }
@@ -149,7 +124,7 @@ struct ManyRecordsTests {
     #expect(after == (try Self.dump(try embedded.snapshot())))
   }
 
-  private static func dangle(_ transaction: inout some ChangingMany & ~Copyable) throws {
+  private static func dangle(_ transaction: inout some PortableWriting & ~Copyable) throws {
     try transaction.insert(customer(1))
     try? transaction.savepoint { inner in
       try inner.delete(customer(1))
@@ -165,7 +140,7 @@ struct ManyRecordsTests {
     for isEmbedded in [true, false] {
       do {
         if isEmbedded {
-          try await embedded.write { (transaction: inout WriteTransaction) in
+          try await embedded.write { (transaction: inout PortableTransaction) in
             try Self.dangle(&transaction)
           }
         } else {
@@ -248,7 +223,7 @@ struct ManyRecordsTests {
   // MARK: Updates by a query
 
   private static func updateSamples(
-    _ transaction: inout some ChangingMany & ~Copyable
+    _ transaction: inout some PortableWriting & ~Copyable
   ) throws -> [String] {
     var seen: [String] = []
     func update(
@@ -313,7 +288,7 @@ struct ManyRecordsTests {
     let (embedded, server) = try await open("updates", TruthTable.model)
     try await TruthTable.fill(embedded)
     try await TruthTable.fill(server)
-    let expected = try await embedded.write { (transaction: inout WriteTransaction) in
+    let expected = try await embedded.write { (transaction: inout PortableTransaction) in
       try Self.updateSamples(&transaction)
     }
     let found = try await server.write { transaction in try Self.updateSamples(&transaction) }
@@ -324,7 +299,7 @@ struct ManyRecordsTests {
   }
 
   private static func updateCustomers(
-    _ transaction: inout some ChangingMany & ~Copyable
+    _ transaction: inout some PortableWriting & ~Copyable
   ) throws -> [String] {
     var seen: [String] = []
     try transaction.insert(contentsOf: (1...9).map { customer($0) }, onConflict: .refuse)
@@ -365,7 +340,7 @@ struct ManyRecordsTests {
     async throws
   {
     let (embedded, server) = try await open("update_refusals", OrderService.model)
-    let expected = try await embedded.write { (transaction: inout WriteTransaction) in
+    let expected = try await embedded.write { (transaction: inout PortableTransaction) in
       try Self.updateCustomers(&transaction)
     }
     let found = try await server.write { transaction in try Self.updateCustomers(&transaction) }

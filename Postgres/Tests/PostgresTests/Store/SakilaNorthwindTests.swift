@@ -11,7 +11,7 @@ struct SakilaNorthwindTests {
 
   private static func compare(
     _ name: String, _ model: StoreModel, count: Int, fill: (PersistentStore) throws -> Void,
-    answers: @Sendable (any Answering) throws -> Answers
+    answers: @Sendable (any PortableReading) throws -> Answers
   ) async throws {
     let server = try #require(PostgresServer.shared)
     let path = Workshop.directory(name)
@@ -50,7 +50,7 @@ struct SakilaNorthwindTests {
 // MARK: - A film rental
 
 extension SakilaNorthwindTests {
-  private static func films(_ state: some Answering) throws -> Answers {
+  private static func films(_ state: some PortableReading) throws -> Answers {
     typealias Actor = Sakila.Actor
     typealias Film = Sakila.Film
     typealias Copy = Sakila.Copy
@@ -155,7 +155,7 @@ extension SakilaNorthwindTests {
 // MARK: - Trade
 
 extension SakilaNorthwindTests {
-  private static func trade(_ state: some Answering) throws -> Answers {
+  private static func trade(_ state: some PortableReading) throws -> Answers {
     typealias Employee = Northwind.Employee
     typealias Customer = Northwind.Customer
     typealias Product = Northwind.Product
