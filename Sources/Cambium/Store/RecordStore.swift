@@ -97,6 +97,23 @@ public protocol PortableReading: ~Copyable {
   /// - Parameter record: The last record of the page before; only records after it are returned.
   func fetch<Subject: Record>(_ query: Query<Subject>, after record: Subject?) throws -> [Subject]
 
+  /// Returns the records of a query, each with related records.
+  ///
+  /// - Parameters:
+  ///   - record: The last record of the page before; only records after it are returned.
+  ///   - first: A relation of the records.
+  ///   - others: Further relations.
+  func fetch<Subject: Record, First, each Other>(
+    _ query: Query<Subject>, after record: Subject?,
+    including first: Inclusion<Subject, First>, _ others: repeat Inclusion<Subject, each Other>
+  ) throws -> [(Subject, First, repeat each Other)]
+
+  /// Returns records that were fetched before, each with related records as they are now.
+  func fetch<Subject: Record, First, each Other>(
+    _ records: [Subject], including first: Inclusion<Subject, First>,
+    _ others: repeat Inclusion<Subject, each Other>
+  ) throws -> [(Subject, First, repeat each Other)]
+
   /// Returns the first record of a query; nil if there is none.
   func first<Subject: Record>(_ query: Query<Subject>) throws -> Subject?
 
@@ -160,6 +177,16 @@ extension PortableReading where Self: ~Copyable {
   @inlinable
   public func fetch<Subject: Record>(_ query: Query<Subject>) throws -> [Subject] {
     try fetch(query, after: nil)
+  }
+
+  /// Returns the records of a query, each with related records.
+  @_disfavoredOverload
+  @inlinable
+  public func fetch<Subject: Record, First, each Other>(
+    _ query: Query<Subject>, including first: Inclusion<Subject, First>,
+    _ others: repeat Inclusion<Subject, each Other>
+  ) throws -> [(Subject, First, repeat each Other)] {
+    try fetch(query, after: nil, including: first, repeat each others)
   }
 
   /// Returns the sum of a property of all records; 0 for no records.

@@ -1,8 +1,6 @@
 public import Cambium
 
 /// A source of records that is a transaction of a server: a `PostgresSnapshot`, or a `PostgresTransaction` with its own changes.
-///
-/// Beside the functions of every `PortableReading` it has inclusions, under the names of `RecordReading` and with the same results.
 public protocol PostgresReading: PortableReading {
   /// The reader of the transaction's state.
   var reader: PostgresReader { get }
@@ -128,20 +126,21 @@ extension PostgresReading {
   /// - Throws: As `fetch(_:after:)`, for the query and for the related records.
   public func fetch<Subject: Record, First, each Other>(
     _ query: Query<Subject>, after record: Subject? = nil,
-    including first: PostgresInclusion<Subject, First>,
-    _ others: repeat PostgresInclusion<Subject, each Other>
+    including first: Inclusion<Subject, First>,
+    _ others: repeat Inclusion<Subject, each Other>
   ) throws -> [(Subject, First, repeat each Other)] {
-    try server.including(try server.fetch(query, after: record), first, repeat each others)
+    try InclusionReader(server).including(
+      try server.fetch(query, after: record), first, repeat each others)
   }
 
   /// Returns records that were fetched before, each with related records as they are now.
   ///
   /// - Throws: as `fetch(_:after:including:_:)`.
   public func fetch<Subject: Record, First, each Other>(
-    _ records: [Subject], including first: PostgresInclusion<Subject, First>,
-    _ others: repeat PostgresInclusion<Subject, each Other>
+    _ records: [Subject], including first: Inclusion<Subject, First>,
+    _ others: repeat Inclusion<Subject, each Other>
   ) throws -> [(Subject, First, repeat each Other)] {
-    try server.including(records, first, repeat each others)
+    try InclusionReader(server).including(records, first, repeat each others)
   }
 
   /// Returns the value that the server computes of the fields of each record of a query.

@@ -180,8 +180,8 @@ extension PostgresStore {
   /// Returns the records of a query, each with related records.
   @concurrent
   public func fetch<Subject: Record, First, each Other>(
-    _ query: Query<Subject>, including first: PostgresInclusion<Subject, First>,
-    _ others: repeat PostgresInclusion<Subject, each Other>
+    _ query: Query<Subject>, including first: Inclusion<Subject, First>,
+    _ others: repeat Inclusion<Subject, each Other>
   ) async throws -> [(Subject, First, repeat each Other)]
   where First: Sendable, repeat each Other: Sendable {
     try await read { snapshot in

@@ -3,27 +3,6 @@ import CambiumPostgres
 import FoundationEssentials
 import Testing
 
-/// A state of either store, with the question that takes an inclusion.
-private protocol Answering: PortableReading {
-  func longestTracks() throws -> [(Chinook.Genre, [Chinook.Track])]
-}
-
-extension StoreSnapshot: Answering {
-  func longestTracks() throws -> [(Chinook.Genre, [Chinook.Track])] {
-    try fetch(
-      Query<Chinook.Genre>(),
-      including: .all(Chinook.Genre.tracks, sortedBy: .descending(\.milliseconds), limit: 3))
-  }
-}
-
-extension PostgresSnapshot: Answering {
-  func longestTracks() throws -> [(Chinook.Genre, [Chinook.Track])] {
-    try fetch(
-      Query<Chinook.Genre>(),
-      including: .all(Chinook.Genre.tracks, sortedBy: .descending(\.milliseconds), limit: 3))
-  }
-}
-
 /// The questions of the article on a music shop that a store on a server answers, in their numbers, each with the answer of an
 /// embedded store with the same records.
 @Suite(.enabled(if: PostgresServer.shared != nil, "\(PostgresServer.missing)"))
@@ -40,7 +19,7 @@ struct ChinookTests {
 
   /// The questions, with their answers as texts.
   private static func answers(
-    _ state: some Answering
+    _ state: some PortableReading
   ) throws -> [(question: String, rows: [String])] {
     var answers: [(String, [String])] = []
     func answer(_ question: String, _ rows: [String]) { answers.append((question, rows)) }
@@ -51,9 +30,12 @@ struct ChinookTests {
     let genres = Genre.sorted(by: .descending { $0.tracks.count() })
     answer(
       "C2", try state.select(from: genres) { ($0.name, $0.tracks.count()) }.map { "\($0)" })
+    let longest = try state.fetch(
+      Query<Genre>(),
+      including: .all(Genre.tracks, sortedBy: .descending(\.milliseconds), limit: 3))
     answer(
       "C4",
-      try state.longestTracks().flatMap { genre, tracks in
+      longest.flatMap { genre, tracks in
         tracks.map { "\(genre.id) \($0.name)" }
       })
     answer(

@@ -8,8 +8,8 @@
 /// ```
 ///
 /// All records are of one state of the store. Each related record is looked up and decoded once, however many records lead
-/// to it. So fetching authors with their books takes two passes, whether there are two authors or a million. Idea:
-/// `including(all:)` of GRDB.
+/// to it. So fetching authors with their books takes two passes, whether there are two authors or a million; on a server, a
+/// statement for each. Idea: `including(all:)` of GRDB.
 public struct Inclusion<Subject: Record, Result>: Sendable {
   /// Returns the result of each of some records, in their order.
   @usableFromInline let load: @Sendable (InclusionReader, [Subject]) throws -> [Result]
@@ -29,16 +29,41 @@ public struct Inclusion<Subject: Record, Result>: Sendable {
 
 /// A reader of the records that are included.
 @usableFromInline
-struct InclusionReader {
-  @usableFromInline let records: RecordReader
+package struct InclusionReader {
+  @usableFromInline let source: Source
   /// The marks of the rows that are read; nil without an observer.
   @usableFromInline var marks: RowMarks?
 
   @usableFromInline
+  enum Source {
+    case store(RecordReader)
+    case other(any RelatedSource)
+  }
+
+  @usableFromInline
   init(_ records: RecordReader, _ marks: RowMarks? = nil) {
-    self.records = records
+    source = .store(records)
     self.marks = marks
   }
+
+  /// Creates a reader of records that are not in a `PersistentStore`.
+  package init(_ other: any RelatedSource) { source = .other(other) }
+}
+
+/// A state of records that are not in a `PersistentStore`.
+@usableFromInline
+package protocol RelatedSource {
+  /// Returns the records with some primary keys, each once and by primary key, and by the place of a key that of its record;
+  /// nil if there is none.
+  func records<Target: Record>(
+    _ type: Target.Type, withKeys keys: [FieldValue]
+  ) throws -> (records: [Target], places: [Int?])
+
+  /// Returns the records of a query at the other end of a reference, and by the place of an owner those of its records, in the
+  /// order and within the limit of the query.
+  func records<Owner: Record, Related: Record>(
+    at inverse: Inverse<Owner, Related>, _ query: Query<Related>, of owners: [FieldValue]
+  ) throws -> (records: [Related], places: [[Int]])
 }
 
 // MARK: - The record that a reference leads to
@@ -152,11 +177,14 @@ extension Inclusion {
     query.order = order
     return Inclusion(of: Related.self, includedTypes(repeat each nested)) {
       [query] reader, subjects in
-      let related = try reader.records.relatedRows(at: inverse, query)
+      guard case .store(let store) = reader.source else {
+        return try reader.otherSources(inverse, query, of: subjects, repeat each nested)
+      }
+      let related = try store.relatedRows(at: inverse, query)
       for subject in subjects { try related.append(subject.id.fieldValue) }
       let rows = try related.find()
       let records = try rows.load(
-        try reader.records.entities.type(Related.self), marked: reader.marks != nil)
+        try store.entities.type(Related.self), marked: reader.marks != nil)
       related.divide(rows)
       let results = try reader.including(records, repeat each nested)
       let places = subjects.indices.map { related.places($0) }
@@ -179,7 +207,7 @@ func includedTypes<Subject: Record, each Result>(
 extension InclusionReader {
   /// Returns records with the results of inclusions.
   @inlinable
-  func including<Subject: Record, each Result>(
+  package func including<Subject: Record, each Result>(
     _ records: [Subject], _ inclusion: repeat Inclusion<Subject, each Result>
   ) throws -> [(Subject, repeat each Result)] {
     marks?.begin(records.count)
@@ -207,8 +235,11 @@ extension InclusionReader {
     of subjects: [Subject], _ references: (Subject) -> References?, areSorted: Bool = false,
     including nested: repeat Inclusion<Target, each Nested>
   ) throws -> [[(Target, repeat each Nested)]] where References.Element == Reference<Target>? {
-    let type = try records.entities.type(Target.self)
-    let shared = SharedRows(of: type, in: records)
+    guard case .store(let store) = source else {
+      return try otherLists(of: subjects, references, areSorted, repeat each nested)
+    }
+    let type = try store.entities.type(Target.self)
+    let shared = SharedRows(of: type, in: store)
     var ends: [Int] = []
     ends.reserveCapacity(subjects.count)
     var count = 0
@@ -232,6 +263,48 @@ extension InclusionReader {
       return places
     }
     marks?.divide(rows, among: places)
+    return places.map { list in list.map { results[$0] } }
+  }
+}
+
+// MARK: Of other stores
+
+extension InclusionReader {
+  /// Returns the records that lists of references lead to, of a source that is no `PersistentStore`.
+  @usableFromInline
+  func otherLists<Subject: Record, Target: Record, References: Sequence, each Nested>(
+    of subjects: [Subject], _ references: (Subject) -> References?, _ areSorted: Bool,
+    _ nested: repeat Inclusion<Target, each Nested>
+  ) throws -> [[(Target, repeat each Nested)]] where References.Element == Reference<Target>? {
+    guard case .other(let other) = source else { return [] }
+    var keys: [FieldValue] = []
+    let ends = subjects.map { subject in
+      if let list = references(subject) {
+        for case let reference? in list { keys.append(reference.id.fieldValue) }
+      }
+      return keys.count
+    }
+    let (records, places) = try other.records(Target.self, withKeys: keys)
+    let results = try including(records, repeat each nested)
+    var start = 0
+    return ends.map { end in
+      var list = places[start..<end].compactMap { $0 }
+      start = end
+      if areSorted { list.sort() }
+      return list.map { results[$0] }
+    }
+  }
+
+  /// Returns the records at the other end of a reference, of a source that is no `PersistentStore`.
+  @usableFromInline
+  func otherSources<Owner: Record & Identifiable, Related: Record, each Nested>(
+    _ inverse: Inverse<Owner, Related>, _ query: Query<Related>, of owners: [Owner],
+    _ nested: repeat Inclusion<Related, each Nested>
+  ) throws -> [[(Related, repeat each Nested)]] where Owner.ID: RecordKey {
+    guard case .other(let other) = source else { return [] }
+    let (records, places) = try other.records(
+      at: inverse, query, of: owners.map { $0.id.fieldValue })
+    let results = try including(records, repeat each nested)
     return places.map { list in list.map { results[$0] } }
   }
 }
