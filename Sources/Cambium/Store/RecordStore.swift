@@ -114,6 +114,31 @@ public protocol PortableReading: ~Copyable {
     _ others: repeat Inclusion<Subject, each Other>
   ) throws -> [(Subject, First, repeat each Other)]
 
+  /// Returns the records that lead to a record over a reference, those that lead to these, and so on, each once at its least depth.
+  ///
+  /// - Parameter depth: The greatest depth; nil for any.
+  func descendants<Subject: Record & Identifiable>(
+    of record: Subject, along inverse: Inverse<Subject, Subject>, upTo depth: Int?
+  ) throws -> [(record: Subject, depth: Int)]
+
+  /// Returns the records that lead to records of a query over a reference, those that lead to these, and so on.
+  func descendants<Subject: Record & Identifiable>(
+    of query: Query<Subject>, along inverse: Inverse<Subject, Subject>, upTo depth: Int?
+  ) throws -> [(record: Subject, depth: Int)]
+
+  /// Returns the records that the references of a record lead to, those that their references lead to, and so on, each once at its
+  /// least depth.
+  ///
+  /// - Parameter depth: The greatest depth; nil for any.
+  func ancestors<Subject: Record, Relation: ReferenceProperty>(
+    of record: Subject, along reference: KeyPath<Subject, Relation>, upTo depth: Int?
+  ) throws -> [(record: Subject, depth: Int)] where Relation.Target == Subject
+
+  /// Returns the records that references of a query's records lead to, those that their references lead to, and so on.
+  func ancestors<Subject: Record, Relation: ReferenceProperty>(
+    of query: Query<Subject>, along reference: KeyPath<Subject, Relation>, upTo depth: Int?
+  ) throws -> [(record: Subject, depth: Int)] where Relation.Target == Subject
+
   /// Returns the first record of a query; nil if there is none.
   func first<Subject: Record>(_ query: Query<Subject>) throws -> Subject?
 
@@ -187,6 +212,42 @@ extension PortableReading where Self: ~Copyable {
     _ others: repeat Inclusion<Subject, each Other>
   ) throws -> [(Subject, First, repeat each Other)] {
     try fetch(query, after: nil, including: first, repeat each others)
+  }
+
+  /// Returns the records that lead to a record over a reference, those that lead to these, and so on.
+  @_disfavoredOverload
+  @inlinable
+  public func descendants<Subject: Record & Identifiable>(
+    of record: Subject, along inverse: Inverse<Subject, Subject>
+  ) throws -> [(record: Subject, depth: Int)] {
+    try descendants(of: record, along: inverse, upTo: nil)
+  }
+
+  /// Returns the records that lead to records of a query over a reference, those that lead to these, and so on.
+  @_disfavoredOverload
+  @inlinable
+  public func descendants<Subject: Record & Identifiable>(
+    of query: Query<Subject>, along inverse: Inverse<Subject, Subject>
+  ) throws -> [(record: Subject, depth: Int)] {
+    try descendants(of: query, along: inverse, upTo: nil)
+  }
+
+  /// Returns the records that the references of a record lead to, those that their references lead to, and so on.
+  @_disfavoredOverload
+  @inlinable
+  public func ancestors<Subject: Record, Relation: ReferenceProperty>(
+    of record: Subject, along reference: KeyPath<Subject, Relation>
+  ) throws -> [(record: Subject, depth: Int)] where Relation.Target == Subject {
+    try ancestors(of: record, along: reference, upTo: nil)
+  }
+
+  /// Returns the records that references of a query's records lead to, those that their references lead to, and so on.
+  @_disfavoredOverload
+  @inlinable
+  public func ancestors<Subject: Record, Relation: ReferenceProperty>(
+    of query: Query<Subject>, along reference: KeyPath<Subject, Relation>
+  ) throws -> [(record: Subject, depth: Int)] where Relation.Target == Subject {
+    try ancestors(of: query, along: reference, upTo: nil)
   }
 
   /// Returns the sum of a property of all records; 0 for no records.

@@ -143,6 +143,46 @@ extension PostgresReading {
     try InclusionReader(server).including(records, first, repeat each others)
   }
 
+  /// Returns the records that lead to a record over a reference, those that lead to these, and so on: by depth and primary key, by
+  /// one statement for each depth.
+  ///
+  /// - Throws: As `RecordReading.descendants(of:along:upTo:)`; as `fetch(_:after:)`.
+  public func descendants<Subject: Record & Identifiable>(
+    of record: Subject, along inverse: Inverse<Subject, Subject>, upTo depth: Int? = nil
+  ) throws -> [(record: Subject, depth: Int)] {
+    try server.reached(from: .record(record), by: .back(inverse.name), upTo: depth)
+  }
+
+  /// Returns the records that lead to records of a query over a reference, those that lead to these, and so on.
+  ///
+  /// - Throws: as `descendants(of:along:upTo:)` of a record.
+  public func descendants<Subject: Record & Identifiable>(
+    of query: Query<Subject>, along inverse: Inverse<Subject, Subject>, upTo depth: Int? = nil
+  ) throws -> [(record: Subject, depth: Int)] {
+    try server.reached(from: .query(query), by: .back(inverse.name), upTo: depth)
+  }
+
+  /// Returns the records that the references of a record lead to, those that their references lead to, and so on: by depth and
+  /// primary key, by one statement for each depth.
+  ///
+  /// - Throws: as `descendants(of:along:upTo:)`.
+  public func ancestors<Subject: Record, Relation: ReferenceProperty>(
+    of record: Subject, along reference: KeyPath<Subject, Relation>, upTo depth: Int? = nil
+  ) throws -> [(record: Subject, depth: Int)] where Relation.Target == Subject {
+    try server.reached(
+      from: .record(record), by: .on(try server.mapping.field(of: reference)), upTo: depth)
+  }
+
+  /// Returns the records that references of a query's records lead to, those that their references lead to, and so on.
+  ///
+  /// - Throws: as `descendants(of:along:upTo:)`.
+  public func ancestors<Subject: Record, Relation: ReferenceProperty>(
+    of query: Query<Subject>, along reference: KeyPath<Subject, Relation>, upTo depth: Int? = nil
+  ) throws -> [(record: Subject, depth: Int)] where Relation.Target == Subject {
+    try server.reached(
+      from: .query(query), by: .on(try server.mapping.field(of: reference)), upTo: depth)
+  }
+
   /// Returns the value that the server computes of the fields of each record of a query.
   ///
   /// ```swift

@@ -74,7 +74,7 @@ extension ServerTransaction: RelatedSource {
   }
 
   /// The type of a primary key of one part.
-  private func keyScalar(of table: TablePlan) throws -> ScalarType {
+  func keyScalar(of table: TablePlan) throws -> ScalarType {
     let key = try QueryTranslation(plan).keyColumn(table)
     for column in table.columns where column.name == key.name {
       if case .value(_, let scalar) = column.source { return scalar }

@@ -44,7 +44,7 @@ extension ServerTransaction {
   }
 
   /// The values of the records of a query, by primary key.
-  private func values<Subject: Record>(
+  func values<Subject: Record>(
     of query: Query<Subject>, _ table: TablePlan
   ) throws -> [DynamicRecord] {
     let rows = try rows(try mapping.stored(query))

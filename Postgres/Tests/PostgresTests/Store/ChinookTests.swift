@@ -90,6 +90,8 @@ struct ChinookTests {
       ($0.name, $0.tracks.count, $0.tracks.sum(\.milliseconds))
     }
     answer("C20", lists.map { "\($0)" })
+    let below = try state.descendants(of: Employee.where { $0.id == 1 }, along: Employee.reports)
+    answer("C21", below.map { "\($0.record.name) \($0.depth)" })
     let sales = try state.select(from: Query<Employee>()) {
       ($0.name, $0.customers.invoices.sum(\.total))
     }
@@ -133,7 +135,7 @@ struct ChinookTests {
     return answers
   }
 
-  @Test func `twenty-eight questions about a music shop have the same answers`() async throws {
+  @Test func `twenty-nine questions about a music shop have the same answers`() async throws {
     let server = try #require(PostgresServer.shared)
     let path = Workshop.directory("chinook")
     let embedded = try await PersistentStore(at: path, model: Chinook.model)
@@ -149,7 +151,7 @@ struct ChinookTests {
     let found = try await store.read { snapshot in
       try Self.answers(snapshot).map { "\($0)" }
     }
-    #expect(expected.count == 28)
+    #expect(expected.count == 29)
     for (one, other) in zip(expected, found) {
       #expect(!one.rows.isEmpty, "\(one.question)")
       #expect("\(one)" == other)
