@@ -185,6 +185,11 @@ public protocol PortableReading: ~Copyable {
     _ query: GroupedQuery<Subject, Key, Value>
   ) throws -> [RecordGroup<Key, Value>]
 
+  /// Returns the records of a query, in its order, each with the value of those from the first up to it.
+  func fetch<Subject: Record, Value>(
+    _ query: RunningQuery<Subject, Value>
+  ) throws -> [(record: Subject, value: Value)]
+
   /// Returns the sum of a property; 0 for no records.
   func sum<Subject: Record, Value: FieldNumber>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject>

@@ -13,36 +13,43 @@ struct AggregateSQL {
 
 extension QueryTranslation {
   /// Returns an aggregate of a group. Null is left out, and NaN of the lowest and the highest.
+  ///
+  /// - Parameter over: The window of the rows up to one; empty for all of the group.
   mutating func aggregate(
-    _ kind: AggregateKind, of whole: FieldExpression, in scope: TableScope
+    _ kind: AggregateKind, of whole: FieldExpression, in scope: TableScope, over: String = ""
   ) throws -> AggregateSQL {
-    if kind == .records { return AggregateSQL(kind: .integer, sql: "count(*)::numeric") }
+    if kind == .records { return AggregateSQL(kind: .integer, sql: "count(*)\(over)::numeric") }
     if kind == .count, case .field(let name) = whole {
       let field = try field(name, in: scope)
       let value =
         if case .presence = field.content { "nullif(\(field.sql), false)" } else { field.sql }
-      return AggregateSQL(kind: .integer, sql: "count(\(value))::numeric")
+      return AggregateSQL(kind: .integer, sql: "count(\(value))\(over)::numeric")
     }
     let value = try expression(whole, in: scope, isStrict: true)
     switch kind {
-    case .count: return AggregateSQL(kind: .integer, sql: "count(\(value.sql))::numeric")
+    case .count: return AggregateSQL(kind: .integer, sql: "count(\(value.sql))\(over)::numeric")
     case .distinct:
+      guard over.isEmpty else {
+        throw unsupported(
+          scope, "\(whole)", "different values are counted only of all records of a group there")
+      }
       return AggregateSQL(kind: .integer, sql: "count(DISTINCT \(value.sql))::numeric")
     case .sum:
       guard value.kind.isNumber else { throw noSum(whole, scope) }
       var isOwn = false
       if case .field(let name) = whole { isOwn = scope.table.record.field(named: name) != nil }
       return AggregateSQL(
-        kind: value.kind, sql: "coalesce(sum(\(value.sql)), 0)", isSigned: isOwn)
+        kind: value.kind, sql: "coalesce(sum(\(value.sql))\(over), 0)", isSigned: isOwn)
     case .average:
       switch value.kind {
       case .integer:
         return AggregateSQL(
           kind: .double,
-          sql: "sum(\(value.sql))::double precision / nullif(count(\(value.sql)), 0)")
+          sql:
+            "(sum(\(value.sql))\(over))::double precision / nullif(count(\(value.sql))\(over), 0)")
       case .double:
         return AggregateSQL(
-          kind: .double, sql: "sum(\(value.sql)) / nullif(count(\(value.sql)), 0)")
+          kind: .double, sql: "sum(\(value.sql))\(over) / nullif(count(\(value.sql))\(over), 0)")
       case .decimal:
         throw unsupported(
           scope, "the average of \(whole)", "quotients of decimals have other digits there")
@@ -52,9 +59,9 @@ extension QueryTranslation {
       let name = kind == .lowest ? "min" : "max"
       let isNumber = value.kind.hasNaN ? " FILTER (WHERE \(value.sql) <> 'NaN')" : ""
       return AggregateSQL(
-        kind: value.kind, sql: try ordered(name, value, isNumber, whole, scope),
+        kind: value.kind, sql: try ordered(name, value, isNumber + over, whole, scope),
         isFloat: value.isFloat)
-    case .records: return AggregateSQL(kind: .integer, sql: "count(*)::numeric")
+    case .records: return AggregateSQL(kind: .integer, sql: "count(*)\(over)::numeric")
     }
   }
 

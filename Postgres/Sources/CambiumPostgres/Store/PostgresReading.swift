@@ -96,6 +96,12 @@ extension PostgresReading {
     try server.groups(query)
   }
 
+  public func fetch<Subject: Record, Value>(
+    _ query: RunningQuery<Subject, Value>
+  ) throws -> [(record: Subject, value: Value)] {
+    try server.running(query)
+  }
+
   public func sum<Subject: Record, Value: FieldNumber>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject>
   ) throws -> Value.Total {

@@ -285,6 +285,54 @@ extension ServerTransaction {
       })
   }
 
+  /// The records of a query, each with a value of those from the first up to it.
+  func running<Subject: Record, Value>(
+    _ query: RunningQuery<Subject, Value>
+  ) throws -> [(record: Subject, value: Value)] {
+    let stored = try mapping.stored(query)
+    var rows = try rows(stored.query)
+    var keys: [String] = []
+    for key in stored.keys {
+      keys.append(try rows.translation.expression(key, in: rows.scope, isStrict: true).sql)
+    }
+    let result: AggregateSQL
+    // Records that the order does not tell apart have one rank, and numbers and totals of their own.
+    var order = rows.parts[...]
+    switch stored.step {
+    case .aggregate(let aggregate):
+      result = try rows.translation.aggregate(
+        aggregate.kind, of: aggregate.value, in: rows.scope, over: " OVER w")
+    case .number: result = AggregateSQL(kind: .integer, sql: "row_number() OVER w::numeric")
+    case .rank, .denseRank:
+      if !stored.query.order.isEmpty { order = order.prefix(stored.query.order.count) }
+      let name = stored.step == .rank ? "rank" : "dense_rank"
+      result = AggregateSQL(kind: .integer, sql: "\(name)() OVER w::numeric")
+    }
+    let window = [
+      keys.isEmpty ? "" : "PARTITION BY \(keys.joined(separator: ", "))",
+      order.isEmpty ? "" : "ORDER BY \(order.map(\.text).joined(separator: ", "))",
+      "ROWS UNBOUNDED PRECEDING",
+    ].filter { !$0.isEmpty }.joined(separator: " ")
+    let columns = RecordColumns(rows.scope.table, dates: dates)
+    let found = try run(
+      "SELECT \(result.sql), \(columns.list(in: rows.scope, rows.translation)) FROM"
+        + " \(table(of: rows)) WINDOW w AS (\(window)) ORDER BY"
+        + " \(rows.parts.map(\.text).joined(separator: ", "))"
+        + (stored.foundCount.map { " LIMIT \($0)" } ?? ""), rows.translation.parameters)
+    let decoder = ValueDecoder(dates: dates)
+    return try stored.records(
+      found.rows.count,
+      value: { place in
+        try decoder.result(
+          found.rows[place][0], result.kind, isFloat: result.isFloat, isSigned: result.isSigned,
+          of: rows.scope.table.record.name)
+      },
+      record: { place in
+        try mapping.record(
+          Subject.self, of: try columns.record(Array(found.rows[place].dropFirst())))
+      })
+  }
+
   /// The values that a query of groups would group by, of each record.
   func select<Subject: Record, Key>(
     _ query: GroupedQuery<Subject, Key, Void>

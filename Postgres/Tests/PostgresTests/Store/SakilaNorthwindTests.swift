@@ -34,15 +34,15 @@ struct SakilaNorthwindTests {
     }
   }
 
-  @Test func `twenty-three questions about a film rental have the same answers`() async throws {
+  @Test func `twenty-four questions about a film rental have the same answers`() async throws {
     try await Self.compare(
-      "sakila", Sakila.model, count: 23, fill: { try SakilaData().insert(into: $0) },
+      "sakila", Sakila.model, count: 24, fill: { try SakilaData().insert(into: $0) },
       answers: { try Self.films($0) })
   }
 
-  @Test func `twenty questions about trade have the same answers`() async throws {
+  @Test func `twenty-one questions about trade have the same answers`() async throws {
     try await Self.compare(
-      "northwind", Northwind.model, count: 20, fill: { try NorthwindData().insert(into: $0) },
+      "northwind", Northwind.model, count: 21, fill: { try NorthwindData().insert(into: $0) },
       answers: { try Self.trade($0) })
   }
 }
@@ -128,6 +128,9 @@ extension SakilaNorthwindTests {
       try state.fetch(
         Query<Film>().grouped(by: \.rating)
           .computing(.average(\.length), .min(\.length), .max(\.rate))))
+    let highest = Payment.sorted(by: .descending(\.amount)).numbered(within: { $0.customer })
+      .having { $0 == 1 }
+    answer("S19", try state.fetch(highest).map(\.record))
     answer("S20", try state.fetch(Sakila.Person.sorted(by: .ascending(\.name)), after: nil))
     answer(
       "S21",
@@ -213,6 +216,9 @@ extension SakilaNorthwindTests {
     answer("N14", try state.select(from: sold) { ($0.name, $0.lines.sum(\.quantity)) })
     answer("N15", try state.fetch(Query<OrderLine>().limit(10).after(22, 7), after: nil))
     answer("N16", try state.fetch(Query<Order>().grouped { $0.customer.company.region }))
+    let highest = Order.sorted(by: .descending(\.freight)).numbered(within: { $0.employee })
+      .having { $0 == 1 }
+    answer("N18", try state.fetch(highest).map(\.record))
     let one = Reference<Product>(11)
     answer(
       "N19",

@@ -260,6 +260,62 @@ struct TruthTableTests {
     #expect(sums.2 == nil)
   }
 
+  private static func running(_ state: some PortableReading) throws -> [String] {
+    var seen: [String] = []
+    func add(_ found: [(record: Sample, value: some Any)]) {
+      seen.append(found.map { "\($0.record.id) \($0.value)" }.joined(separator: ", "))
+    }
+    for (field, _) in TruthTable.values {
+      for isDescending in [false, true] {
+        var query = Query<Sample>()
+        query.order = [.init(FieldOrder(field: field, isDescending: isDescending))]
+        add(try state.fetch(query.ranked()))
+        add(try state.fetch(query.ranked(isDense: true) { $0.flag }))
+        add(try state.fetch(query.numbered { $0.owner }))
+        add(try state.fetch(query.running(.sum(\.id), within: { $0.owner.rank })))
+        add(try state.fetch(query.limit(9).offset(2).running(.count)))
+      }
+    }
+    let all = Query<Sample>()
+    let some = Sample.sorted(by: .descending(\.text), .ascending(\.int64)).where { $0.id < 18 }
+    add(try state.fetch(all.ranked()))
+    add(try state.fetch(all.numbered()))
+    add(try state.fetch(all.numbered { $0.double }))
+    add(try state.fetch(all.numbered { $0.uuid }))
+    add(try state.fetch(some.running(.average(\.id), within: { $0.flag })))
+    add(try state.fetch(some.running(.min(\.double))))
+    add(try state.fetch(some.running(.max(\.decimal))))
+    add(try state.fetch(some.running(.max(\.text), within: { $0.id % 3 })))
+    add(try state.fetch(some.running(.min(\.date))))
+    add(try state.fetch(some.running(.count { $0.int8 })))
+    add(try state.fetch(some.running(.sum { $0.id * 2 })))
+    add(try state.fetch(some.running(.sum(\.id)).limit(4)))
+    add(try state.fetch(some.running(.sum(\.id)).limit(4).offset(3)))
+    add(try state.fetch(some.running(.sum(\.id)).having { $0 % 2 == 0 }.limit(3).offset(1)))
+    add(try state.fetch(some.ranked().having { $0 > 100 }))
+    return seen
+  }
+
+  @Test func `running totals, ranks and numbers are the same, in every order`() async throws {
+    let pair = try await Self.pair("truth_running")
+    let expected = try Self.running(try pair.embedded.snapshot())
+    let found = try await pair.server.read { try Self.running($0) }
+    #expect(found.count == expected.count)
+    for (place, (one, other)) in zip(found, expected).enumerated() {
+      #expect(one == other, "\(place)")
+    }
+    await #expect(throws: PostgresStoreError.self) {
+      _ = try await pair.server.read { state in
+        try state.fetch(Query<Sample>().running(.countDistinct(\.int8))).count
+      }
+    }
+    await #expect(throws: StoreError.self) {
+      _ = try await pair.server.read { state in
+        try state.fetch(Query<Sample>().numbered().limit(-1)).count
+      }
+    }
+  }
+
   @Test func `whatever has no translation is an error that says so, and never another answer`()
     async throws
   {

@@ -45,7 +45,7 @@ extension RecordReader {
 }
 
 extension RunningStep {
-  fileprivate func fields<Subject: Record>(
+  func fields<Subject: Record>(
     in type: RecordType<Subject>, _ entities: Entities
   ) throws(StoreError) -> FieldRunningStep {
     switch self {
