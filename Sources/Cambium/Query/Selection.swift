@@ -12,6 +12,7 @@
 /// store.
 public struct Selection<Row, Columns>: Sendable {
   let source: SelectedRows<Row>.Source
+  let resolved: @Sendable (Entities) throws -> ResolvedSelection<Row>
   let columns: @Sendable () -> Columns
 
   /// - Parameter row: Makes a row of the values of one record.
@@ -23,7 +24,26 @@ public struct Selection<Row, Columns>: Sendable {
   ) {
     self.columns = columns
     source = { need, reader in try SelectedRows(values, of: query, need, in: reader, row) }
+    resolved = { entities in
+      let type = try entities.type(Subject.self)
+      var fields: [FieldExpression] = []
+      for value in values { fields.append(try value.fields(in: type, entities)) }
+      return ResolvedSelection(
+        record: type.record.name, query: try query.resolved(in: type, entities),
+        after: query.after, values: fields
+      ) { values in try row(values, type) }
+    }
   }
+}
+
+/// A selection by the stored names of fields.
+struct ResolvedSelection<Row> {
+  let record: String
+  let query: FieldQuery
+  /// The primary key of the record after which the query begins.
+  let after: [FieldValue]?
+  let values: [FieldExpression]
+  let row: ([FieldValue]) throws -> Row
 }
 
 /// A column of the rows of a selection, by which they are sorted.

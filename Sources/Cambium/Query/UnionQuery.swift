@@ -13,8 +13,7 @@
 /// The types of the columns must agree, which the compiler checks; `optional` and ``FieldConstant`` make columns of the same
 /// types. All queries read the same state, and share the budget of a query.
 public struct UnionQuery<Row, Columns>: Sendable {
-  private var sources: [SelectedRows<Row>.Source]
-  private let columns: @Sendable () -> Columns
+  private(set) var selections: [Selection<Row, Columns>]
   /// The columns by which rows are sorted.
   var order: [ColumnOrder] = []
   /// True if each row is returned once, where it comes first.
@@ -40,15 +39,14 @@ extension Selection {
 
 extension UnionQuery {
   fileprivate init(_ selection: Selection<Row, Columns>) {
-    sources = [selection.source]
-    columns = selection.columns
+    selections = [selection]
   }
 
   /// Returns the query with the rows of another selection as well, after all others. The order of the calls makes no difference:
   /// order, limit and offset are those of all rows.
   public func union(_ other: Selection<Row, Columns>) -> Self {
     var query = self
-    query.sources.append(other.source)
+    query.selections.append(other)
     return query
   }
 
@@ -74,7 +72,7 @@ extension UnionQuery {
   ///   read; so a limit ends reading. The rows of a query with a limit or an offset of its own are kept in memory and sorted.
   public func sorted(by order: Order...) -> Self {
     var query = self
-    let columns = self.columns()
+    guard let columns = selections.first?.columns() else { return self }
     query.order = order.map { $0.column(columns) }
     return query
   }
@@ -166,6 +164,7 @@ extension UnionQuery {
   /// - Throws: As `UnionRows.init`.
   func rows(in reader: RecordReader) throws -> UnionRows<Row> {
     try UnionRows(
-      sources, sortedBy: order, isDistinct: isDistinct, limit: limit, offset: offset, in: reader)
+      selections.map(\.source), sortedBy: order, isDistinct: isDistinct, limit: limit,
+      offset: offset, in: reader)
   }
 }

@@ -190,6 +190,9 @@ public protocol PortableReading: ~Copyable {
     _ query: RunningQuery<Subject, Value>
   ) throws -> [(record: Subject, value: Value)]
 
+  /// Returns the rows of a union.
+  func fetch<Row, Columns>(_ query: UnionQuery<Row, Columns>) throws -> [Row]
+
   /// Returns the sum of a property; 0 for no records.
   func sum<Subject: Record, Value: FieldNumber>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject>

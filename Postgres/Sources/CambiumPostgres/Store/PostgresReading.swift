@@ -102,6 +102,10 @@ extension PostgresReading {
     try server.running(query)
   }
 
+  public func fetch<Row, Columns>(_ query: UnionQuery<Row, Columns>) throws -> [Row] {
+    try server.union(query)
+  }
+
   public func sum<Subject: Record, Value: FieldNumber>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject>
   ) throws -> Value.Total {

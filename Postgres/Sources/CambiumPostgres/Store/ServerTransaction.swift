@@ -156,14 +156,17 @@ extension ServerTransaction {
     let order: String
   }
 
-  /// - Parameter place: The record after which the query begins.
+  /// - Parameters:
+  ///   - place: The record after which the query begins.
+  ///   - translation: The part of the statement before it.
   func rows(
-    _ query: StoredQuery, after place: DynamicRecord? = nil
+    _ query: StoredQuery, after place: DynamicRecord? = nil,
+    continuing translation: QueryTranslation? = nil
   ) throws -> Rows {
     guard let table = plan.tables.first(where: { $0.record.name == query.record }) else {
       throw StoreError.unknownRecord(name: query.record)
     }
-    var translation = QueryTranslation(plan)
+    var translation = translation ?? QueryTranslation(plan)
     let scope = translation.scope(of: table)
     let order = try translation.order(query.order, in: scope)
     var conditions: [String] = []

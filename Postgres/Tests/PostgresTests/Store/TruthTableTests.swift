@@ -316,6 +316,52 @@ struct TruthTableTests {
     }
   }
 
+  private static func unions(_ state: some PortableReading) throws -> [String] {
+    var seen: [String] = []
+    func add<Row, Columns>(_ union: UnionQuery<Row, Columns>) throws {
+      for query in [union, union.distinct(), union.limit(7).offset(3), union.distinct().limit(5)] {
+        seen.append("\(try state.fetch(query))")
+      }
+    }
+    let all = Query<Sample>()
+    let page = Sample.sorted(by: .descending(\.text)).limit(9).offset(1)
+    let texts = all.select(\.text).union(page.select(\.text))
+    try add(texts)
+    try add(texts.sorted(by: .ascending { $0 }))
+    try add(texts.sorted(by: .descending { $0 }))
+    let owners = Query<Owner>().select(\.rank, { $0.id.optional })
+    let owned = owners.union(page.select({ $0.owner.rank }, \.text)).union(owners)
+    try add(owned)
+    try add(owned.sorted(by: .ascending { $0.1 }))
+    try add(owned.sorted(by: .descending { $0.0 }, .ascending { $0.1 }))
+    let doubles = all.select(\.double, \.float, \.date).union(
+      page.select(\.double, \.float, \.date))
+    try add(doubles.sorted(by: .ascending { $0.0 }))
+    try add(doubles.sorted(by: .descending { $0.2 }))
+    let constants = all.select(\.uuid) { _ in FieldConstant("a") }
+      .union(all.after(.integer(12)).select(\.uuid) { _ in FieldConstant("é") })
+    try add(constants.sorted(by: .descending { $0.1 }, .ascending { $0.0 }))
+    return seen
+  }
+
+  @Test func `unions are the same: in turn, sorted, each row once, and a part of them`()
+    async throws
+  {
+    let pair = try await Self.pair("truth_unions")
+    let expected = try Self.unions(try pair.embedded.snapshot())
+    let found = try await pair.server.read { try Self.unions($0) }
+    #expect(found.count == expected.count)
+    for (place, (one, other)) in zip(found, expected).enumerated() {
+      #expect(one == other, "\(place)")
+    }
+    await #expect(throws: PostgresStoreError.self) {
+      _ = try await pair.server.read { state in
+        let texts = Query<Sample>().select(\.text).union(Query<Sample>().select(\.text))
+        return try state.fetch(texts.sorted(by: .ascending(caseInsensitive: true) { $0 })).count
+      }
+    }
+  }
+
   @Test func `whatever has no translation is an error that says so, and never another answer`()
     async throws
   {
