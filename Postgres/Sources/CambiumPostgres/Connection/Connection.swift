@@ -14,10 +14,9 @@ import CPostgres
     }
     unsafe self.handle = handle
     guard unsafe PQstatus(handle) == CONNECTION_OK else {
-      let error = unsafe PostgresError(
+      // An initializer that throws once everything is set runs the deinitializer.
+      throw unsafe PostgresError(
         message: Self.text(PQerrorMessage(handle)), isOfConnection: true)
-      unsafe PQfinish(handle)
-      throw error
     }
     // Notices, as of schemas that exist, are of no interest.
     unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)

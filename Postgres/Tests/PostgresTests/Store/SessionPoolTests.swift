@@ -93,6 +93,22 @@ struct SessionPoolTests {
     try await first.value
   }
 
+  @Test func `a server that refuses connections is an error, again and again`() async throws {
+    let server = try #require(PostgresServer.shared)
+    let address = server.address("nothing_is_called_so")
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          for _ in 0..<20 {
+            await #expect(throws: PostgresStoreError.self) {
+              _ = try await PostgresStore(address, model: OrderService.model)
+            }
+          }
+        }
+      }
+    }
+  }
+
   @Test func `a hundred tasks share two connections, and each gets its turn`() async throws {
     let server = try #require(PostgresServer.shared)
     let store = try await open(try server.makeDatabase("pool_shared"), connections: 2)

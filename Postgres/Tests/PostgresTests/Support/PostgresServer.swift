@@ -17,7 +17,7 @@ struct PostgresServer: Sendable {
     let directory = "/tmp/cambium-postgres-\(getpid())"
     let options =
       "-k \(directory) -c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
-      + " -c max_connections=60"
+      + " -c max_connections=200"
     let script = """
       set -e
       mkdir -m 755 \(directory)
