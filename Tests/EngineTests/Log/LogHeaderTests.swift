@@ -65,7 +65,7 @@ import Testing
     #expect(isCorrupt(try change(0, to: Bytes("CAMBIUM\0".utf8))))
     #expect(isCorrupt(try change(8, to: little(0, 4))))
     #expect(isCorrupt(try change(12, to: little(31, 4))))
-    #expect(isCorrupt(try change(12, to: little(8193, 4))))
+    #expect(isCorrupt(try change(12, to: little(65_537, 4))))
     #expect(isNewer(try change(56, to: little(1, 8))))
     // The file of an odd use has another name.
     #expect(isCorrupt(try change(64, to: little(7, 8))))
