@@ -46,7 +46,7 @@
 
   /// True if `condition` comes true in time. Suspends meanwhile.
   func comesTrue(
-    within limit: Duration = .seconds(60), _ condition: () throws -> Bool
+    within limit: Duration = .seconds(600), _ condition: () throws -> Bool
   ) async rethrows -> Bool {
     let deadline = ContinuousClock.now + limit
     while try !condition() {
