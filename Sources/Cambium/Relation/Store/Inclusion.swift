@@ -178,7 +178,7 @@ extension Inclusion {
     return Inclusion(of: Related.self, includedTypes(repeat each nested)) {
       [query] reader, subjects in
       guard case .store(let store) = reader.source else {
-        return try reader.otherSources(inverse, query, of: subjects, repeat each nested)
+        return try reader.otherRelated(inverse, query, of: subjects, repeat each nested)
       }
       let related = try store.relatedRows(at: inverse, query)
       for subject in subjects { try related.append(subject.id.fieldValue) }
@@ -297,7 +297,7 @@ extension InclusionReader {
 
   /// Returns the records at the other end of a reference, of a source that is no `PersistentStore`.
   @usableFromInline
-  func otherSources<Owner: Record & Identifiable, Related: Record, each Nested>(
+  func otherRelated<Owner: Record & Identifiable, Related: Record, each Nested>(
     _ inverse: Inverse<Owner, Related>, _ query: Query<Related>, of owners: [Owner],
     _ nested: repeat Inclusion<Related, each Nested>
   ) throws -> [[(Related, repeat each Nested)]] where Owner.ID: RecordKey {
