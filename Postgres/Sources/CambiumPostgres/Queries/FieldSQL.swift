@@ -7,6 +7,11 @@ struct TableScope {
 
   /// A column of it.
   func column(_ name: String) -> String { "\(alias).\(SQL.name(name))" }
+
+  /// The rest of a condition, that a record is of a kind; empty if it may be of any, or the record has no such kind.
+  func isOfKind(_ kind: String?) -> String {
+    kind.flatMap { table.presence(ofKind: $0) }.map { " AND \(column($0.name))" } ?? ""
+  }
 }
 
 /// A field of a record as an expression of SQL.
@@ -78,7 +83,7 @@ extension QueryTranslation {
     let sql =
       "(SELECT \(inner.sql) FROM \(from) AS \(target.alias)"
       + " WHERE \(target.column(try keyColumn(target.table).name)) = \(reference.sql)"
-      + "\(isOfKind(field, in: target)))"
+      + "\(target.isOfKind(field.reference?.kind)))"
     return FieldSQL(field: inner.field, content: inner.content, sql: sql)
   }
 
@@ -89,12 +94,6 @@ extension QueryTranslation {
         record: scope.table.record.name, field: field.name, reason: "it is no reference")
     }
     return self.scope(of: table)
-  }
-
-  /// The rest of a condition, that a record is of the kind that a reference leads to; empty for records of any.
-  func isOfKind(_ field: FieldSchema, in target: TableScope) -> String {
-    field.reference?.kind.flatMap { target.table.presence(ofKind: $0) }
-      .map { " AND \(target.column($0.name))" } ?? ""
   }
 
   /// The only column of the primary key of a record that references lead to.
@@ -181,7 +180,7 @@ extension QueryTranslation {
     if let field = scope.table.record.field(named: name), field.reference != nil {
       let target = try target(of: field, in: scope)
       let key = target.column(try keyColumn(target.table).name)
-      return (target, try leads(field, of: scope, to: key) + isOfKind(field, in: target))
+      return (target, try leads(field, of: scope, to: key) + target.isOfKind(field.reference?.kind))
     }
     guard let inverse = scope.table.record.inverses.first(where: { $0.name == name }),
       let table = table(named: inverse.related),

@@ -13,9 +13,7 @@ extension ServerTransaction: RelatedSource {
     let columns = RecordColumns(scope.table, dates: dates)
     let order = try translation.order([], in: scope).map(\.text).joined(separator: ", ")
     let key = scope.column(try translation.keyColumn(scope.table).name)
-    let isOfKind =
-      try mapping.kind(of: type).flatMap { scope.table.presence(ofKind: $0.name) }
-      .map { " AND \(scope.column($0.name))" } ?? ""
+    let isOfKind = scope.isOfKind(try mapping.kind(of: type)?.name)
     let rows = try run(
       "SELECT \(columns.list(in: scope, translation)) FROM \(plan.qualified(scope.table.name)) AS"
         + " \(scope.alias) WHERE \(key) = ANY (\(translation.add(parameter)))\(isOfKind) ORDER BY \(order)",

@@ -79,10 +79,7 @@ extension ServerTransaction {
       let parameter = try self.parameter(keys, of: scalar)
       condition = "\(scope.column(key.name)) = ANY (\(translation.add(parameter)))"
     }
-    if let kind = try mapping.kind(of: Subject.self), let column = table.presence(ofKind: kind.name)
-    {
-      condition += " AND \(scope.column(column.name))"
-    }
+    condition += scope.isOfKind(try mapping.kind(of: Subject.self)?.name)
     let columns = RecordColumns(table, dates: dates)
     let order = try translation.order([], in: scope).map(\.text).joined(separator: ", ")
     let result = try run(

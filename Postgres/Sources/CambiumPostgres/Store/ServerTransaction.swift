@@ -88,10 +88,7 @@ extension ServerTransaction {
       let parameter = try translation.add(value, of: scalar, scope, "a primary key")
       terms.append("\(scope.column(part.name)) = \(parameter)")
     }
-    if let kind, let column = scope.table.presence(ofKind: kind.name) {
-      terms.append(scope.column(column.name))
-    }
-    return terms.joined(separator: " AND ")
+    return terms.joined(separator: " AND ") + scope.isOfKind(kind?.name)
   }
 
   /// The values of the record with a primary key; nil if there is none, or one of another kind.
