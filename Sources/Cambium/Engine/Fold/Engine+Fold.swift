@@ -94,7 +94,8 @@ extension Engine {
     holdReserve(for: published.file)
   }
 
-  /// Notes how much a fold has written, if the overlay was full and nothing else was made new with it.
+  /// Has the next overlays be as large as what a fold wrote asks for. Not of an overlay that was folded before it was full, nor of
+  /// a fold that a deferred migration gave other rows besides.
   private func noteWritten(_ published: PublishedFooter) {
     lock.lock()
     defer { lock.unlock() }
