@@ -8,7 +8,7 @@ public struct Report {
     results = MeasuredResults(file)
     plots =
       ThroughputPlot.plots(of: results)
-      + [MigrationPlot(results: results).plot].compactMap { $0 }
+      + [MigrationPlot(results: results).plot, ScalePlot(results: results).plot].compactMap { $0 }
       + LatencyPlot.plots(of: results)
   }
 

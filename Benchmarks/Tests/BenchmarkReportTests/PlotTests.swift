@@ -20,8 +20,8 @@ import Testing
     #expect(
       names == [
         "throughput.svg", "throughput-tree-read.svg", "throughput-commit-durable.svg",
-        "throughput-migrate-durable.svg", "migration.svg",
-        "latency-commit-1-000-000-entries-durable.svg",
+        "throughput-migrate-durable.svg", "throughput-scale-durable.svg", "migration.svg",
+        "scale.svg", "latency-commit-1-000-000-entries-durable.svg",
       ])
   }
 
@@ -143,9 +143,48 @@ import Testing
     #expect(Set(heights ?? []).count == 1)
   }
 
-  @Test func `of one size is none`() {
-    let one = everything.filter { $0.part == "migrate" && $0.count == 10_000 }
-    #expect(!report(one).plots.contains { $0.fileName == "migration.svg" })
+  @Test func `over sizes has a panel for each figure, in each a line for each engine that has it`()
+    throws
+  {
+    let plot = try plot("scale.svg")
+    let titles = try texts(plot).filter { $0.attributes["font-weight"] == "bold" }.map(\.text)
+    #expect(
+      titles == [
+        "Random keys, as a store grows", "Speed", "99 of 100 batches took no longer",
+        "999 of 1,000 batches took no longer", "Written to the disk", "On disk at the end",
+        "Memory asked for",
+      ])
+    let elements = try #require(drawnElements(of: plot.svg))
+    let lines = elements.filter { $0.attributes["class"] == "line" }
+    // Three engines in six panels, but for the one figure that one of them lacks.
+    #expect(lines.count == 17)
+    #expect(lines.count { $0.attributes["stroke"] == Palette.color(of: "lmdb") } == 5)
+    // In the legend each engine is named once.
+    #expect(elements.count { $0.attributes["class"] == "key" } == 3)
+    // The same speed at each size is a level line, and three sizes are three points of it.
+    for line in lines {
+      let points = try #require(line.attributes["points"]).split(separator: " ")
+      #expect(points.count == 3)
+      #expect(Set(points.map { $0.split(separator: ",")[1] }).count == 1)
+    }
+  }
+
+  @Test func `over sizes has panels that do not overlap`() throws {
+    let drawn = try #require(drawnElements(of: plot("scale.svg").svg))
+    let dots = drawn.filter { $0.name == "circle" }
+    func side(_ dot: DrawnElement) -> Int { dot.number("cx") < 450 ? 0 : 1 }
+    #expect(dots.count { side($0) == 0 } + dots.count { side($0) == 1 } == 51)
+    #expect(abs(dots.count { side($0) == 0 } - dots.count { side($0) == 1 }) == 3)
+    let height = drawn[0].number("height")
+    #expect(dots.allSatisfy { $0.number("cy") > 90 && $0.number("cy") < height - 60 })
+  }
+
+  @Test(arguments: ["migrate": "migration.svg", "scale": "scale.svg"])
+  func `of one size is none`(part: String, file: String) throws {
+    let least = try #require(everything.filter { $0.part == part }.map(\.count).min())
+    let one = everything.filter { $0.part == part && $0.count == least }
+    #expect(!report(one).plots.contains { $0.fileName == file })
+    #expect(report(everything).plots.contains { $0.fileName == file })
   }
 
   @Test func `of lines has the same colour for an engine as every other one`() throws {

@@ -97,6 +97,20 @@ import Testing
         "| scan | 1,000,000 entries | /s | 100 | **200 (0.500 ×)** | 50.0 (2.00 ×) |"))
   }
 
+  @Test func `shows the space of a store over its data, and the bytes written for each of them`() {
+    let markdown = report([
+      .sample("cambium", rate: 1).with {
+        ($0.rawBytes, $0.bytesOnDisk, $0.anonymousGrowth) = (2 << 20, 3 << 20, 4 << 20)
+        $0.details = ["device_bytes_per_byte": 8.25]
+      },
+      .sample("lmdb", rate: 1).with { $0.bytesOnDisk = 5 << 20 },
+    ]).markdown
+    #expect(
+      markdown.contains(
+        "| scan | 1,000,000 entries | cambium | 3.0 MiB | 1.500 | 8.25 | 4.0 MiB | – |"))
+    #expect(markdown.contains("| scan | 1,000,000 entries | lmdb | 5.0 MiB | – | – | – | – |"))
+  }
+
   @Test func `has a table for each durability class`() {
     let markdown = report([
       .sample("cambium", rate: 1, durability: "durable"),

@@ -76,6 +76,16 @@ public struct ResultLine: Codable, Equatable, Sendable {
   }
 }
 
+extension ResultLine {
+  /// How many times as large a store is as its data.
+  var sizeOverData: Double? {
+    bytesOnDisk.flatMap { size in rawBytes.map { Double(size) / Double(max($0, 1)) } }
+  }
+
+  /// To the device, the file system's journal included.
+  var writtenForEachByte: Double? { details["device_bytes_per_byte"] }
+}
+
 /// The role of an engine in a comparison.
 public enum EngineRole: String, Codable, Sendable {
   /// Cambium, one way or another; the first such line of a comparison is compared with the peers.

@@ -3,7 +3,8 @@ enum WorkloadTitles {
   private static let parts = [
     "tree": "Keys and values", "commit": "Single commits", "load": "Loading", "records": "Structs",
     "query": "Queries", "migrate": "Migrations", "blobs": "Blobs", "compact": "Compaction",
-    "relate": "Relations", "import": "Imports", "text": "Searches for words",
+    "relate": "Relations", "scale": "Random keys", "import": "Imports",
+    "text": "Searches for words",
   ]
 
   private static let workloads: [String: [String: String]] = [
@@ -39,7 +40,7 @@ enum WorkloadTitles {
       "chain": "Five versions in one go",
     ],
     "compact": ["compact": "Compact after half was removed"],
-    "commit": ["commit": "A commit"],
+    "commit": ["commit": "A commit"], "scale": ["load-batches": "Load, in batches"],
   ]
 
   static func part(_ name: String) -> String { parts[name] ?? name.capitalizedFirst }

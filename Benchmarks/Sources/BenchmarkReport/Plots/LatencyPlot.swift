@@ -11,26 +11,29 @@ struct LatencyPlot {
     guard !lines.isEmpty else { return nil }
     let title = "\(WorkloadTitles.workload(key)): latency, \(key.durability)"
     let plot = LinePlot(
-      title: title, subtitle: key.setting, horizontal: Self.axis, verticalLabel: "µs (logarithmic)",
+      title: title, subtitle: key.setting,
       caption: [
         "Durability class: \(key.durability). p99: 99 of 100 took no longer. Medians of the rounds.",
         source,
-      ], lines: lines)
+      ],
+      panels: [
+        LinePanel(horizontal: Self.axis, verticalLabel: "µs (logarithmic)", lines: lines)
+      ])
     return Plot(
       ["latency", key.workload, key.setting, key.durability],
       title: "\(title): \(key.setting)", drawing: plot.drawing)
   }
 
-  private static var axis: LinePlot.Horizontal {
-    LinePlot.Horizontal(
+  private static var axis: LinePanel.Horizontal {
+    LinePanel.Horizontal(
       label: "share of the operations", kind: .linear, range: -0.3...3.3,
       ticks: shares.enumerated().map { (Double($0.offset), $0.element) })
   }
 
-  private func line(_ line: ResultLine) -> LinePlot.Line? {
+  private func line(_ line: ResultLine) -> LinePanel.Line? {
     line.latency.map { latency in
       let times = [latency.p50, latency.p90, latency.p99, latency.p999]
-      return LinePlot.Line(
+      return LinePanel.Line(
         engine: line.engine, isLimit: line.role == .limit,
         points: times.enumerated().map { (x: Double($0.offset), y: $0.element / 1_000) })
     }
@@ -39,7 +42,8 @@ struct LatencyPlot {
 
 extension LatencyPlot {
   static func plots(of results: MeasuredResults) -> [Plot] {
-    results.comparisons.compactMap {
+    // The plot over sizes has those of its part.
+    results.comparisons.filter { $0.key.part != ScalePlot.part }.compactMap {
       LatencyPlot(comparison: $0, source: results.plotSource).plot
     }
   }

@@ -5,7 +5,8 @@ struct SpaceTable {
   var lines: [String] {
     var table = MarkdownTable(
       [
-        "space", "setting", "engine", "on disk", "× the data", "memory asked for", "peak resident",
+        "space", "setting", "engine", "on disk", "× the data", "written for each byte",
+        "memory asked for", "peak resident",
       ],
       wordColumns: 3)
     for comparison in comparisons {
@@ -20,12 +21,11 @@ struct SpaceTable {
   }
 
   private func cells(_ line: ResultLine) -> [String] {
-    let share = line.bytesOnDisk.flatMap { size in
-      line.rawBytes.map { Figures.decimal(Double(size) / Double(max($0, 1)), places: 3) }
-    }
-    return [
-      line.engine, text(line.bytesOnDisk), share ?? "–", text(line.anonymousGrowth),
-      text(line.peakResident),
+    [
+      line.engine, text(line.bytesOnDisk),
+      line.sizeOverData.map { Figures.decimal($0, places: 3) } ?? "–",
+      line.writtenForEachByte.map { Figures.decimal($0, places: 2) } ?? "–",
+      text(line.anonymousGrowth), text(line.peakResident),
     ]
   }
 

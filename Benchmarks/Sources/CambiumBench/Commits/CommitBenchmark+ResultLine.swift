@@ -23,7 +23,7 @@ extension CommitBenchmark {
       durability: durability.rawValue, count: measurement.recordCount,
       rounds: measurement.rounds.count, seconds: measurement.seconds)
     line.promise = engine.promise(of: durability)
-    line.goals = Goal.speeds(of: engine, at: workload, durability, dataset.keyOrder)
+    line.goals = Goal.speeds(of: engine, at: workload, durability, dataset)
     line.latency = measurement.percentiles
     line.rawBytes = workload == .removal ? nil : dataset.byteCount
     line.bytesOnDisk = measurement.bytesOnDisk
@@ -34,7 +34,7 @@ extension CommitBenchmark {
   }
 
   private func name(in part: String) -> String {
-    if case .commits = workload, part == "load" { return "load-batches" }
+    if case .commits = workload, part != "commit" { return "load-batches" }
     return workload.name
   }
 
