@@ -14,6 +14,7 @@ enum Palette {
     "lmdb-copy": "#d9690c",
     "sqlite": "#2563b8",
     "sqlite-copy": "#7fa8de",
+    "sqlite-restore": "#7fa8de",
     "sqlite-vacuum": "#2563b8",
     "sqlite-vacuum-into": "#7fa8de",
     "rocksdb": "#7b3fa0",

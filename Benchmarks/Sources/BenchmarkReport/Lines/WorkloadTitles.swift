@@ -37,7 +37,7 @@ enum WorkloadTitles {
       "add": "Add a required field", "rename": "Rename a field", "remove": "Remove a field",
       "require": "Make a field required", "widen": "Widen a number",
       "transform": "Convert values by a closure", "split": "Split a record into two",
-      "chain": "Five versions in one go",
+      "chain": "Five versions in one go", "rollback": "Roll a migration back",
     ],
     "compact": ["compact": "Compact after half was removed"],
     "commit": ["commit": "A commit"], "scale": ["load-batches": "Load, in batches"],

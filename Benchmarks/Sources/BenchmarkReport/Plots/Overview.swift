@@ -49,8 +49,8 @@ enum Overview {
       [
         Workload(label: "Add a required field", part: "migrate", workload: "add"),
         Workload(label: "Make a field required", part: "migrate", workload: "require"),
-        Workload(label: "Convert values by a closure", part: "migrate", workload: "transform"),
         Workload(label: "Split a record into two", part: "migrate", workload: "split"),
+        Workload(label: "Roll a migration back", part: "migrate", workload: "rollback"),
       ]
     ),
   ]

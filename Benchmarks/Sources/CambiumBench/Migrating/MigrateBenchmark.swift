@@ -42,10 +42,14 @@ struct MigrateBenchmark {
       let (seconds, growth) = try migrate(workload, base, directory)
       measurement.own.append(seconds)
       measurement.growth = max(measurement.growth, growth)
-      measurement.best.append(
-        try change(workload.statements, base, directory + "/best.sqlite"))
-      measurement.copy.append(
-        try change(MigrateWorkload.copying, base, directory + "/copy.sqlite"))
+      let best = try change(workload.statements, base, directory + "/best.sqlite")
+      if workload == .rollback {
+        measurement.restored.append(try restore(from: base, directory + "/best.sqlite"))
+      } else {
+        measurement.best.append(best)
+        measurement.copy.append(
+          try change(MigrateWorkload.copying, base, directory + "/copy.sqlite"))
+      }
       try scratch.removeDirectory(directory)
     }
     return measurement
@@ -77,16 +81,38 @@ struct MigrateBenchmark {
     try FileManager.default.copyItem(atPath: base + "/cambium", toPath: path)
     let migration = try PersistentStore.migration(
       at: path, to: workload.model, steps: workload.steps)
+    let isRollback = workload == .rollback
+    if isRollback { try migration.run() }
     let (watch, task) = MemoryWatch.begin()
     let start = ContinuousClock.now
-    try migration.run()
+    if isRollback {
+      try PersistentStore.rollback(at: path, to: 1)
+    } else {
+      try migration.run()
+    }
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     task.cancel()
     let found = try PersistentStore.inspect(at: path)
-    guard found.schemas.last?.version == workload.version else {
+    guard found.schemas.last?.version == (isRollback ? 1 : workload.version) else {
       throw NotMigrated(workload: workload)
     }
     return (seconds, watch.growth)
+  }
+
+  /// SQLite's only way back to the values from before: a copy of the database that was made before takes its place.
+  private func restore(from base: String, _ path: String) throws -> Double {
+    let start = ContinuousClock.now
+    try FileManager.default.copyItem(atPath: base + "/store.sqlite", toPath: path + ".before")
+    let copy = try FileHandle(forUpdating: URL(filePath: path + ".before"))
+    try copy.synchronize()
+    try copy.close()
+    guard rename(path + ".before", path) == 0 else { throw POSIXError(.EIO) }
+    // The new name, which is in the directory.
+    let directory = try FileHandle(
+      forReadingFrom: URL(filePath: path).deletingLastPathComponent())
+    try directory.synchronize()
+    try directory.close()
+    return (ContinuousClock.now - start) / .seconds(1)
   }
 
   private func change(_ statements: [[String]], _ base: String, _ path: String) throws -> Double {

@@ -13,6 +13,8 @@ struct MigrateMeasurement {
   var best: [Double] = []
   /// SQLite's way for every change that it has no statement for.
   var copy: [Double] = []
+  /// SQLite's way back: a copy from before, in place of the database.
+  var restored: [Double] = []
   /// The time that the disk takes to write as many bytes as the store has; empty if no row has to be written.
   var disk: [Double] = []
 
@@ -29,8 +31,10 @@ struct MigrateMeasurement {
 
 extension MigrateMeasurement {
   var lines: [ResultLine] {
-    let peers = [line("sqlite", best), line("sqlite-copy", copy)]
-    return [ownLine] + peers + (disk.isEmpty ? [] : [line("disk", disk, role: .limit)])
+    let peers = [("sqlite", best), ("sqlite-copy", copy), ("sqlite-restore", restored)]
+    return [ownLine]
+      + peers.filter { !$0.1.isEmpty }.map { line($0.0, $0.1) }
+      + (disk.isEmpty ? [] : [line("disk", disk, role: .limit)])
   }
 
   private var ownLine: ResultLine {
@@ -57,25 +61,31 @@ extension MigrateMeasurement {
 /// Medians side by side, and how many times as fast Cambium is.
 struct MigrateTable {
   private var table = TextTable(header: [
-    "seconds", "cambium", "records/s", "MiB", "sqlite", "copy", "disk", "to sqlite", "to copy",
+    "seconds", "cambium", "records/s", "MiB", "sqlite", "copy", "restore", "disk", "to sqlite",
+    "to copy", "to restore",
   ])
 
   var lines: [String] { table.lines }
 
   mutating func append(_ measurement: MigrateMeasurement) {
     let workload = measurement.workload
-    let (own, best, copy) = (
-      median(measurement.own), median(measurement.best), median(measurement.copy)
-    )
+    let own = median(measurement.own)
     let goal = workload.goal.map { " (\(Figures.decimal($0, places: 0)))" } ?? ""
     table.append([
       workload.rawValue, Figures.decimal(own, places: 3),
       Figures.grouped(Int(measurement.recordsPerSecond))
         + " (\(Figures.grouped(Int(workload.rateGoal))))",
-      "\(measurement.growth >> 20)", Figures.decimal(best, places: 3),
-      Figures.decimal(copy, places: 3),
-      measurement.disk.isEmpty ? "–" : Figures.decimal(median(measurement.disk), places: 3),
-      Figures.decimal(best / own, places: 2), Figures.decimal(copy / own, places: 2) + goal,
+      "\(measurement.growth >> 20)", seconds(measurement.best), seconds(measurement.copy),
+      seconds(measurement.restored), seconds(measurement.disk), ratio(measurement.best, own),
+      ratio(measurement.copy, own) + goal, ratio(measurement.restored, own),
     ])
+  }
+
+  private func seconds(_ rounds: [Double]) -> String {
+    rounds.isEmpty ? "–" : Figures.decimal(median(rounds), places: 3)
+  }
+
+  private func ratio(_ rounds: [Double], _ own: Double) -> String {
+    rounds.isEmpty ? "–" : Figures.decimal(median(rounds) / own, places: 2)
   }
 }

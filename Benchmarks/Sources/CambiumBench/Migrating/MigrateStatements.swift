@@ -12,7 +12,7 @@ extension MigrateWorkload {
     case .add: [["ALTER TABLE item ADD COLUMN more INTEGER NOT NULL DEFAULT 7"]]
     case .rename: [["ALTER TABLE item RENAME COLUMN joined TO since"]]
     case .remove: [["ALTER TABLE item DROP COLUMN weight"]]
-    case .require:
+    case .require, .rollback:
       [
         Self.copy(
           "id INTEGER PRIMARY KEY, name TEXT NOT NULL, joined REAL NOT NULL, weight REAL NOT NULL,"

@@ -49,6 +49,7 @@ private enum Widening: Changing { static let workload = MigrateWorkload.widen }
 private enum Transforming: Changing { static let workload = MigrateWorkload.transform }
 private enum Splitting: Changing { static let workload = MigrateWorkload.split }
 private enum Chaining: Changing { static let workload = MigrateWorkload.chain }
+private enum RollingBack: Changing { static let workload = MigrateWorkload.rollback }
 
 /// The record that a split makes beside the item.
 private struct Place: Record {
@@ -103,6 +104,7 @@ extension MigrateWorkload {
       case .transform: Migrated<Transforming>.self
       case .split, .splitUntyped: Migrated<Splitting>.self
       case .chain: Migrated<Chaining>.self
+      case .rollback: Migrated<RollingBack>.self
       }
     return StoreModel(version: version, records: isSplit ? [type, Place.self] : [type])
   }
@@ -146,7 +148,9 @@ extension MigrateWorkload {
 
   /// The changes that a version has, all of those before it included.
   private func has(_ change: MigrateWorkload, in version: Int) -> Bool {
-    guard self == .chain else { return self == change && version > 1 }
+    guard self == .chain else {
+      return version > 1 && (self == .rollback ? .require : self) == change
+    }
     let order: [MigrateWorkload] = [.add, .rename, .remove, .require, .widen]
     return order.firstIndex(of: change).map { version > $0 + 1 } ?? false
   }

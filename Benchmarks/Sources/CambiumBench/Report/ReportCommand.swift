@@ -32,6 +32,12 @@ struct ReportCommand: ParsableCommand {
   @Option(help: "Where to write the report.")
   var output = "Benchmarks/Results"
 
+  @Option(
+    help: ArgumentHelp(
+      "A page to put the most important figures into, between its marks. Not of a quick run.",
+      valueName: "file"))
+  var readme: String?
+
   @Option(help: "What all keys, values and orders are made from.")
   var seed: UInt64 = 2026
 
@@ -58,7 +64,16 @@ struct ReportCommand: ParsableCommand {
     let report = Report(file)
     try ReportFiles(directory: output).write(report, of: file)
     print("\(output)/report.md")
+    if let readme, !quick { try putSummary(of: file, into: readme) }
     guard report.isComplete else { throw ExitCode(1) }
+  }
+
+  private func putSummary(of file: ReportFile, into path: String) throws {
+    let page = try String(contentsOfFile: path, encoding: .utf8)
+    guard let changed = SummaryTable(file).placed(in: page) else {
+      throw ValidationError("\(path) has no place for figures.")
+    }
+    try Data(changed.utf8).write(to: URL(filePath: path), options: .atomic)
   }
 
   private func merge() throws -> ReportFile {

@@ -18,7 +18,7 @@ struct ReportFiles {
 
   /// Those of an earlier report that measured something else would stay.
   private func removePlots() throws {
-    let kinds = ["throughput", "migration", "latency", "memory"]
+    let kinds = ["throughput", "migration", "scale", "latency"]
     for name in try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
     where name.hasSuffix(".svg") && kinds.contains(where: { name.hasPrefix($0) }) {
       try FileManager.default.removeItem(atPath: "\(directory)/\(name)")
