@@ -54,9 +54,16 @@ final class BlobAppender: @unchecked Sendable {
   ///
   /// - Throws: `.io`, `.full`, `.closed`, `.forked`.
   func write(_ bytes: RawSpan, at offset: UInt64) throws(StoreError) {
+    // No closure may take the span along.
     try gate.enter()
     defer { gate.leave() }
-    try segment.file.write(bytes, from: Int(offset), at: .blobWrite)
+    do throws(StoreError) {
+      try segment.file.write(bytes, from: Int(offset), at: .blobWrite)
+    } catch {
+      gate.note(error)
+      throw error
+    }
+    gate.note(nil)
   }
 
   /// Notes that no further stream will write to the segment.
@@ -94,6 +101,7 @@ final class BlobAppender: @unchecked Sendable {
       try segment.file.sync(at: .blobSync)
     } catch {
       noteFailure()
+      gate.note(error)
       throw error
     }
     noteSynced(written)

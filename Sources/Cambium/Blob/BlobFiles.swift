@@ -198,19 +198,31 @@ extension BlobFiles {
 
   /// Makes the next segment. It gets its name once its header is on the disk.
   private func makeAppender() throws(StoreError) -> BlobAppender {
-    try gate.enter()
-    defer { gate.leave() }
     let number = try takeNumber()
-    let name = FileName.blobs(number)
-    let file = try medium.open(name.temporary, .create, at: .blobSegmentCreate)
-    try file.write(BlobSegmentHeader(seed: seed, number: number), at: .blobHeaderWrite)
-    try file.sync(at: .blobHeaderSync)
-    try medium.rename(name.temporary, to: name, at: .blobSegmentRename)
-    try medium.syncDirectory(at: .blobDirectorySync)
+    let file = try gate.admit { () throws(StoreError) in try makeFile(number) }
     return BlobAppender(
       BlobSegment(number: number, file: file), in: medium, end: UInt64(BlobLayout.firstOffset),
       through: gate)
   }
+
+  private func makeFile(_ number: UInt32) throws(StoreError) -> any File {
+    let name = FileName.blobs(number)
+    let file = try medium.open(name.temporary, .create, at: .blobSegmentCreate)
+    do throws(StoreError) {
+      try file.write(BlobSegmentHeader(seed: seed, number: number), at: .blobHeaderWrite)
+      try file.sync(at: .blobHeaderSync)
+      try medium.rename(name.temporary, to: name, at: .blobSegmentRename)
+    } catch {
+      // On a full disk each further write would leave one more of them, until the store is opened again.
+      try? medium.unlink(name.temporary, at: .blobUnlink)
+      throw error
+    }
+    try medium.syncDirectory(at: .blobDirectorySync)
+    return file
+  }
+
+  /// True if the last write of a blob found the disk full, and there is no space yet.
+  var isFull: Bool { gate.isFull(medium.bytesFree) }
 
   /// Whatever comes of it, the number is not tried again.
   private func takeNumber() throws(StoreError) -> UInt32 {

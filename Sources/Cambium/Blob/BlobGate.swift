@@ -13,6 +13,8 @@ final class BlobGate: Sendable {
   private nonisolated(unsafe) var isClosed = false
   /// The number of writes under way.
   private nonisolated(unsafe) var writeCount = 0
+  /// What the last write found; nil if there was space for it.
+  private nonisolated(unsafe) var shortage: DiskShortage?
   /// The engine has it too, and releases it first.
   private nonisolated(unsafe) var storeLock: (any AnyObject & Sendable)?
 
@@ -42,6 +44,47 @@ final class BlobGate: Sendable {
     defer { lock.unlock() }
     unsafe writeCount -= 1
     if unsafe writeCount == 0 { ended.broadcast() }
+  }
+
+  /// Makes a write that needs space, and remembers whether there was any.
+  ///
+  /// - Throws: `.closed`, `.forked`; what `write` throws.
+  func admit<Result>(_ write: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try enter()
+    defer { leave() }
+    do throws(StoreError) {
+      let result = try write()
+      note(nil)
+      return result
+    } catch {
+      note(error)
+      throw error
+    }
+  }
+
+  /// Notes the error of a write, or that it had none.
+  func note(_ error: StoreError?) {
+    lock.lock()
+    defer { lock.unlock() }
+    switch error {
+    case nil: unsafe shortage = nil
+    case .full?: unsafe shortage = DiskShortage()
+    default: break
+    }
+  }
+
+  /// Returns true if a write found the disk full, none has found space since, and as far as the system says there is none.
+  ///
+  /// - Parameter free: The bytes that are free; not asked for unless a write found none.
+  func isFull(_ free: @autoclosure () -> Int?) -> Bool {
+    guard let shortage = lastShortage else { return false }
+    return shortage.lasts(free())
+  }
+
+  private var lastShortage: DiskShortage? {
+    lock.lock()
+    defer { lock.unlock() }
+    return unsafe shortage
   }
 
   /// Throws the error that a write would throw.

@@ -168,6 +168,27 @@ extension StoreMetricsTests {
     #expect(try store.metrics().foldBacklogBytes == 0)
   }
 
+  @Test
+  func
+    `a store whose disk is full for blobs says so, and leaves nothing there, until one has space`()
+    throws
+  {
+    let store = try open(Photo.model)
+    func photo(_ id: Int) -> Photo { Photo(id, image: 400_000) }
+    try store.save(photo(1))
+    let names = medium.names
+    medium.limitDisk(to: medium.diskUsage)
+    for id in 2..<6 {
+      let error = storeError { try store.save(photo(id)) }
+      guard case .full = error else { return #expect(Bool(false), "\(String(describing: error))") }
+      #expect(try store.metrics().state == .full)
+    }
+    #expect(medium.names == names)
+    medium.limitDisk(to: nil)
+    try store.save(photo(6))
+    #expect(try store.metrics().state == .open)
+  }
+
   @Test func `a store whose log failed says why, and counts no flush`() throws {
     let store = try open()
     let before = try store.metrics()

@@ -33,6 +33,9 @@ final class BlobKeeper: Sendable {
   /// All that are open, ascending.
   var openSegments: [UInt32] { files.openSegments.map(\.number) }
 
+  /// True if the last write of a blob found the disk full, and there is no space yet.
+  var isFull: Bool { files.isFull }
+
   /// Sees to it that nothing is written to a segment any more. False if something in it is not committed yet.
   func retire(_ segment: UInt32) -> Bool { files.retire(segment) }
 

@@ -6,8 +6,8 @@ public struct StoreMetrics: Hashable, Sendable {
   @nonexhaustive public enum State: Hashable, Sendable {
     /// Reading and writing work.
     case open
-    /// The disk has no space for the trees: everything that was committed can be read, and writing fails when the log is full.
-    /// It ends by itself when there is space.
+    /// The disk has no space for the trees, or had none for the last blob: everything that was committed can be read, and
+    /// writing fails, without blobs once the log is full. It ends by itself when there is space.
     case full
     /// An earlier write failed, and nothing can be written until the store is opened again. It can be read.
     case failed(StoreError)

@@ -15,6 +15,7 @@ extension PersistentStore {
   public func metrics() throws(StoreError) -> StoreMetrics {
     var metrics = try backend.metrics()
     metrics.observers = hub.currentObservers
+    if metrics.state == .open, backend.blobs.keeper?.isFull ?? false { metrics.state = .full }
     for segment in backend.blobs.keeper?.openSegments ?? [] {
       // A file that is being removed has no size.
       let size = (try? backend.blobs.keeper?.size(of: segment)) ?? 0
