@@ -106,7 +106,7 @@ struct MigrateBenchmark {
     let copy = try FileHandle(forUpdating: URL(filePath: path + ".before"))
     try copy.synchronize()
     try copy.close()
-    guard rename(path + ".before", path) == 0 else { throw POSIXError(.EIO) }
+    guard unsafe rename(path + ".before", path) == 0 else { throw POSIXError(.EIO) }
     // The new name, which is in the directory.
     let directory = try FileHandle(
       forReadingFrom: URL(filePath: path).deletingLastPathComponent())
