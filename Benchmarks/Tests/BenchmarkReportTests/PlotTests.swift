@@ -169,14 +169,26 @@ import Testing
     }
   }
 
-  @Test func `over sizes has panels that do not overlap`() throws {
+  @Test func `over sizes has six panels that do not overlap, and each point in one of them`() throws {
     let drawn = try #require(drawnElements(of: plot("scale.svg").svg))
+    // The lines of the grid are as wide and as high as their panel.
+    let grid = drawn.filter { $0.name == "line" }
+    func extents(_ start: String, _ end: String) -> [ClosedRange<Double>] {
+      Set(grid.map { [$0.number(start), $0.number(end)] }).filter { $0[0] < $0[1] }
+        .map { $0[0]...$0[1] }.sorted { $0.lowerBound < $1.lowerBound }
+    }
+    let columns = extents("x1", "x2")
+    let rows = extents("y1", "y2")
+    #expect(columns.count * rows.count == 6)
+    for ranges in [columns, rows] {
+      #expect(zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound })
+    }
     let dots = drawn.filter { $0.name == "circle" }
-    func side(_ dot: DrawnElement) -> Int { dot.number("cx") < 450 ? 0 : 1 }
-    #expect(dots.count { side($0) == 0 } + dots.count { side($0) == 1 } == 51)
-    #expect(abs(dots.count { side($0) == 0 } - dots.count { side($0) == 1 }) == 3)
-    let height = drawn[0].number("height")
-    #expect(dots.allSatisfy { $0.number("cy") > 90 && $0.number("cy") < height - 60 })
+    #expect(dots.count == 51)
+    for dot in dots {
+      #expect(columns.contains { $0.contains(dot.number("cx")) })
+      #expect(rows.contains { $0.contains(dot.number("cy")) })
+    }
   }
 
   @Test(arguments: ["migrate": "migration.svg", "scale": "scale.svg"])

@@ -54,16 +54,9 @@ final class BlobAppender: @unchecked Sendable {
   ///
   /// - Throws: `.io`, `.full`, `.closed`, `.forked`.
   func write(_ bytes: RawSpan, at offset: UInt64) throws(StoreError) {
-    // No closure may take the span along.
-    try gate.enter()
-    defer { gate.leave() }
-    do throws(StoreError) {
+    try gate.admit { () throws(StoreError) in
       try segment.file.write(bytes, from: Int(offset), at: .blobWrite)
-    } catch {
-      gate.note(error)
-      throw error
     }
-    gate.note(nil)
   }
 
   /// Notes that no further stream will write to the segment.

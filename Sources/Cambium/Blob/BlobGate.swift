@@ -13,7 +13,7 @@ final class BlobGate: Sendable {
   private nonisolated(unsafe) var isClosed = false
   /// The number of writes under way.
   private nonisolated(unsafe) var writeCount = 0
-  /// What the last write found; nil if there was space for it.
+  /// Set if the last write that needed space found the disk full.
   private nonisolated(unsafe) var shortage: DiskShortage?
   /// The engine has it too, and releases it first.
   private nonisolated(unsafe) var storeLock: (any AnyObject & Sendable)?
@@ -46,7 +46,7 @@ final class BlobGate: Sendable {
     if unsafe writeCount == 0 { ended.broadcast() }
   }
 
-  /// Makes a write that needs space, and remembers whether there was any.
+  /// Makes a write that needs space, and notes whether there was any.
   ///
   /// - Throws: `.closed`, `.forked`; what `write` throws.
   func admit<Result>(_ write: () throws(StoreError) -> Result) throws(StoreError) -> Result {
@@ -62,7 +62,7 @@ final class BlobGate: Sendable {
     }
   }
 
-  /// Notes the error of a write, or that it had none.
+  /// Notes how a write that needs space ended: by an error, or by none.
   func note(_ error: StoreError?) {
     lock.lock()
     defer { lock.unlock() }

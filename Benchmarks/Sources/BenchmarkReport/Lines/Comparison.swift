@@ -47,6 +47,13 @@ struct Comparison: Equatable {
     return ratio.isFinite && ratio > 0 ? ratio : nil
   }
 
+  /// Another's figure with the ratio, for a cell of a table; bold if a peer's is better than Cambium's.
+  func cell(_ other: ResultLine, _ figure: String) -> String {
+    guard let ratio = ratio(to: other) else { return figure }
+    let text = "\(figure) (\(Figures.short(ratio)) ×)"
+    return other.role == .peer && ratio < 1 ? "**\(text)**" : text
+  }
+
   /// Cambium's line with its ratios, the others as they are.
   var linesWithRatios: [ResultLine] {
     lines.map { line in

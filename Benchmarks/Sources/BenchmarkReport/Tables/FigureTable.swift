@@ -19,15 +19,8 @@ struct FigureTable {
     let unit = comparison.own ?? comparison.lines.first
     let goals = comparison.judgedGoals.map(\.text).joined(separator: "; ")
     return [comparison.key.workload, comparison.key.setting, unit?.unit.rawValue ?? ""]
-      + engines.map { cell($0, comparison) } + (hasGoals ? [goals] : [])
-  }
-
-  /// A figure that is better than Cambium's is bold.
-  private func cell(_ engine: String, _ comparison: Comparison) -> String {
-    guard let line = comparison.line(of: engine) else { return "–" }
-    let figure = Figures.short(line.figure)
-    guard line.role != .own, let ratio = comparison.ratio(to: line) else { return figure }
-    let text = "\(figure) (\(Figures.short(ratio)) ×)"
-    return line.role == .peer && ratio < 1 ? "**\(text)**" : text
+      + engines.map { engine in
+        comparison.line(of: engine).map { comparison.cell($0, Figures.short($0.figure)) } ?? "–"
+      } + (hasGoals ? [goals] : [])
   }
 }

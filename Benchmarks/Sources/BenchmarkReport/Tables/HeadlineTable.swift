@@ -33,12 +33,7 @@ struct HeadlineTable {
 
   private func row(_ comparison: Comparison) -> [String] {
     let key = comparison.key
-    let peers = comparison.peers.map { peer in
-      let ratio = comparison.ratio(to: peer)
-      let text =
-        "\(peer.engine) \(peer.figureText)" + (ratio.map { " (\(Figures.short($0)) ×)" } ?? "")
-      return ratio.map { $0 < 1 } ?? false ? "**\(text)**" : text
-    }
+    let peers = comparison.peers.map { comparison.cell($0, "\($0.engine) \($0.figureText)") }
     return [
       "\(key.part): \(key.workload)", key.setting, key.durability,
       comparison.own?.figureText ?? "", peers.joined(separator: ", "),

@@ -71,11 +71,7 @@ public struct SummaryTable {
 
   private func cells(_ row: Row, _ comparison: Comparison) -> [String] {
     let peers = comparison.peers.sorted { $0.figure > $1.figure }.map { peer in
-      let ratio = comparison.ratio(to: peer)
-      let text =
-        "\(Palette.name(of: peer.engine)) \(Figures.short(peer.figure))"
-        + (ratio.map { " (\(Figures.short($0)) ×)" } ?? "")
-      return ratio.map { $0 < 1 } ?? false ? "**\(text)**" : text
+      comparison.cell(peer, "\(Palette.name(of: peer.engine)) \(Figures.short(peer.figure))")
     }
     return [
       row.label, comparison.own.map { Figures.short($0.figure) } ?? "",

@@ -1,5 +1,13 @@
 import BenchmarkReport
 
+/// A benchmark of writing to an empty store, with the title of its table.
+struct Load {
+  let title: String
+  let keys: CommitKeyOrder
+  let records: Int
+  let workload: CommitWorkload
+}
+
 /// Runs benchmarks of writing and shows what comes of them.
 struct CommitReport {
   /// The command.
@@ -7,6 +15,33 @@ struct CommitReport {
   let engines: [CommitEngineName]
   let durability: CommitDurability
   let options: BenchmarkOptions
+
+  /// Runs durable loads one after the other, each with entries of its own.
+  ///
+  /// - Parameters:
+  ///   - part: The command.
+  ///   - engines: Those asked for; of these, the ones that have durable commits take part.
+  static func runLoads(
+    part: String, engines: [CommitEngineName], options: BenchmarkOptions, _ loads: [Load]
+  ) throws {
+    let scratch = try ScratchDirectory(in: options.directory)
+    defer { scratch.remove() }
+    let progress = Progress()
+    defer { progress.clear() }
+    let partakers = engines.filter { $0.takesPart(in: .durable) }
+    let report = CommitReport(
+      part: part, engines: partakers, durability: .durable, options: options)
+    report.showHeader()
+    for load in loads {
+      progress.show("making \(load.records) entries")
+      let dataset = CommitDataset(load.keys, preload: 0, count: load.records, seed: options.seed)
+      try report.run(
+        CommitBenchmark(
+          dataset: dataset, workload: load.workload, durability: .durable, relaxedDelay: .zero,
+          engines: partakers, roundCount: options.rounds, seed: options.seed, scratch: scratch,
+          progress: progress), load.title)
+    }
+  }
 
   func showHeader() {
     show([

@@ -48,24 +48,13 @@ struct LoadCommand: ParsableCommand {
   }
 
   func run() throws {
-    let scratch = try ScratchDirectory(in: options.directory)
-    defer { scratch.remove() }
-    let progress = Progress()
-    defer { progress.clear() }
-    let partakers = engines.elements.filter { $0.takesPart(in: .durable) }
-    let report = CommitReport(
-      part: "load", engines: partakers, durability: .durable, options: options)
-    report.showHeader()
-    for order in removal ? [.shuffled] : order.elements {
-      progress.show("making \(records) entries")
-      let keys = order == .sorted ? CommitKeyOrder.ascending : .random
-      let dataset = CommitDataset(keys, preload: 0, count: records, seed: options.seed)
-      try report.run(
-        CommitBenchmark(
-          dataset: dataset, workload: workload(order), durability: .durable,
-          relaxedDelay: .zero, engines: partakers, roundCount: options.rounds, seed: options.seed,
-          scratch: scratch, progress: progress), title(order))
-    }
+    try CommitReport.runLoads(
+      part: "load", engines: engines.elements, options: options,
+      (removal ? [.shuffled] : order.elements).map { order in
+        Load(
+          title: title(order), keys: order == .sorted ? .ascending : .random, records: records,
+          workload: workload(order))
+      })
   }
 
   private func workload(_ order: Order) -> CommitWorkload {

@@ -10,6 +10,8 @@ struct MigrateBenchmark {
   let scratch: ScratchDirectory
   let progress: Progress
   private let base: String
+  /// How many items have no score.
+  private var emptyScores = 0
 
   init(
     records: Int, options: BenchmarkOptions, scratch: ScratchDirectory, progress: Progress
@@ -93,7 +95,7 @@ struct MigrateBenchmark {
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     task.cancel()
     let found = try PersistentStore.inspect(at: path)
-    guard found.schemas.last?.version == (isRollback ? 1 : workload.version) else {
+    guard found.schemas.last?.version == workload.lastVersion else {
       throw NotMigrated(workload: workload)
     }
     return (seconds, watch.growth)
@@ -112,7 +114,15 @@ struct MigrateBenchmark {
       forReadingFrom: URL(filePath: path).deletingLastPathComponent())
     try directory.synchronize()
     try directory.close()
-    return (ContinuousClock.now - start) / .seconds(1)
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    // What the change had filled in is empty again.
+    let queue = try Self.open(path)
+    let empty = try queue.read {
+      try Int.fetchOne($0, sql: "SELECT count(*) FROM item WHERE score IS NULL") ?? 0
+    }
+    try queue.close()
+    guard empty == emptyScores else { throw NotMigrated(workload: .rollback) }
+    return seconds
   }
 
   private func change(_ statements: [[String]], _ base: String, _ path: String) throws -> Double {
@@ -132,7 +142,7 @@ struct MigrateBenchmark {
 
   // MARK: Loading
 
-  private func load(_ base: String) throws {
+  private mutating func load(_ base: String) throws {
     var random = SplitMix64(seed: options.seed)
     let store = try PersistentStore(
       at: base + "/cambium", model: StoreModel(records: [MigratedItem.self]))
@@ -141,6 +151,7 @@ struct MigrateBenchmark {
     var number = 0
     while number < records {
       let items = (number..<min(number + 100_000, records)).map { MigratedItem($0, &random) }
+      emptyScores += items.count { $0.score == nil }
       try store.write { try $0.insert(contentsOf: items) }
       try queue.write { database in
         let insert = try database.makeStatement(
@@ -170,9 +181,9 @@ struct MigrateBenchmark {
   }
 }
 
-/// A store is not of the version that it was migrated to, so its time means nothing.
+/// A store or a database is not what the workload was to make of it, so its time means nothing.
 struct NotMigrated: Error, CustomStringConvertible {
   let workload: MigrateWorkload
 
-  var description: String { "\(workload.rawValue): the store is not migrated" }
+  var description: String { "\(workload.rawValue): not migrated, or not put back" }
 }

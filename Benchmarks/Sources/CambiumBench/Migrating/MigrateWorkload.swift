@@ -42,6 +42,9 @@ enum MigrateWorkload: String, CaseIterable, Sendable, ExpressibleByArgument {
 
   var isSplit: Bool { self == .split || self == .splitUntyped }
 
-  /// The version that it leads to.
+  /// The version that its model has.
   var version: Int { self == .chain ? 6 : 2 }
+
+  /// The version that the store has at its end.
+  var lastVersion: Int { self == .rollback ? 1 : version }
 }

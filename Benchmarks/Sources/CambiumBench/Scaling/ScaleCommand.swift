@@ -11,13 +11,13 @@ struct ScaleCommand: ParsableCommand {
       keys and values. The first engine named is compared with each of the others. Lists are separated by commas.
       """)
 
-  @Option(help: "How many records; 100000000 takes 30 GB of memory for its input.")
+  @Option(help: "How many records.")
   var records = CommaList([100_000, 1_000_000, 10_000_000])
 
   @Option(help: "How many records a batch has.")
   var batch = 1_000
 
-  @Option(help: "Which engines. At 10^7 records SQLite takes a quarter of an hour or more.")
+  @Option(help: "Which engines.")
   var engines = CommaList<CommitEngineName>(CommitEngineName.allCases)
 
   @OptionGroup var options: BenchmarkOptions
@@ -30,23 +30,12 @@ struct ScaleCommand: ParsableCommand {
   }
 
   func run() throws {
-    let scratch = try ScratchDirectory(in: options.directory)
-    defer { scratch.remove() }
-    let progress = Progress()
-    defer { progress.clear() }
-    let partakers = engines.elements.filter { $0.takesPart(in: .durable) }
-    let report = CommitReport(
-      part: "scale", engines: partakers, durability: .durable, options: options)
-    report.showHeader()
-    for count in records.elements {
-      progress.show("making \(count) entries")
-      let dataset = CommitDataset(.random, preload: 0, count: count, seed: options.seed)
-      try report.run(
-        CommitBenchmark(
-          dataset: dataset, workload: .commits(threads: 1, batch: batch), durability: .durable,
-          relaxedDelay: .zero, engines: partakers, roundCount: options.rounds, seed: options.seed,
-          scratch: scratch, progress: progress),
-        "\(Figures.grouped(count)) records with random keys, in transactions of \(batch)")
-    }
+    try CommitReport.runLoads(
+      part: "scale", engines: engines.elements, options: options,
+      records.elements.map { count in
+        Load(
+          title: "\(Figures.grouped(count)) records with random keys, in transactions of \(batch)",
+          keys: .random, records: count, workload: .commits(threads: 1, batch: batch))
+      })
   }
 }
