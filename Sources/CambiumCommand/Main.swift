@@ -7,6 +7,12 @@ enum Main {
   static func main() {
     let status: ExitStatus
     do {
+      // The first is the name of the program.
+      guard !CommandLine.arguments.isEmpty else {
+        throw CommandFailure(
+          .inputOutput, "The arguments cannot be read: on Linux that takes /proc. Mount it, and try again."
+        )
+      }
       var command = try RootCommand.parseAsRoot()
       try command.run()
       status = .good

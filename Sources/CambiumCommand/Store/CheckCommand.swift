@@ -65,7 +65,8 @@ extension StoreCheck {
       ]
     }
     return faults.map { fault in
-      let place = tree(of: fault).map { "\($0): " } ?? ""
+      let version = keptVersion(of: fault).map { "the kept version \($0) only: " } ?? ""
+      let place = version + (tree(of: fault).map { "\($0): " } ?? "")
       return Style.red("fault") + "  " + "\(place)\(fault)".inOneLine
     }
   }
@@ -82,6 +83,7 @@ extension StoreCheck {
           let detail = ErrorDetail(of: fault)
           return [
             "text": .string("\(fault)"), "in": JSONValue(tree(of: fault)),
+            "keptVersion": keptVersion(of: fault).map { JSONValue($0) } ?? .null,
             "case": .string(detail.name), "parts": detail.parts,
           ]
         }),

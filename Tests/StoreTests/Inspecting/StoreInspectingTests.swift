@@ -187,6 +187,7 @@ import Testing
       try damaged.write(to: URL(filePath: file))
       let check = try PersistentStore.check(at: path)
       #expect(!check.isWhole, "\(region)")
+      #expect(check.faults.allSatisfy { check.keptVersion(of: $0) == nil })
       #expect(try !PersistentStore.check(at: path, .deep).isWhole, "\(region)")
       guard case .page = region.use else { continue }
       let located = check.faults.contains { fault in
@@ -197,6 +198,34 @@ import Testing
     }
     try original.write(to: URL(filePath: file))
     #expect(try PersistentStore.check(at: path, .deep).isWhole)
+  }
+
+  @Test func `a deep check says of a fault that only a version from before a migration has it`() throws {
+    _ = try fill(300)
+    let store = try PersistentStore(
+      at: path, model: StoreModel(version: 2, records: [Page.self]))
+    // Every row is written anew, so that the old version has pages of its own.
+    try store.finishMigration()
+    try store.close()
+    var trees: Set<String> = []
+    for segment in try PersistentStore.map(at: path).segments {
+      let number = String(segment.number)
+      let file = "\(path)/pages-" + String(repeating: "0", count: 10 - number.count) + number
+      let original = try Data(contentsOf: URL(filePath: file))
+      for region in segment.regions where region.use == .kept {
+        for block in region.blocks {
+          var damaged = original
+          damaged[block * StoreMap.blockSize + 20] ^= 1
+          try damaged.write(to: URL(filePath: file))
+          #expect(try PersistentStore.check(at: path).isWhole)
+          let check = try PersistentStore.check(at: path, .deep)
+          #expect(check.faults.allSatisfy { check.keptVersion(of: $0) == 1 }, "\(check.faults)")
+          trees.formUnion(check.faults.compactMap(check.tree))
+        }
+      }
+      try original.write(to: URL(filePath: file))
+    }
+    #expect(trees.contains("Page"))
   }
 
   @Test func `a check of a file cut at any block throws no damage and traps nowhere`() throws {

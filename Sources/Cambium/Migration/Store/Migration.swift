@@ -198,8 +198,10 @@ public struct MigrationOptions: Hashable, Sendable {
   /// Rewrites all rows in every step by itself, instead of taking them through consecutive steps in one pass, and instead of
   /// leaving them as they are where fields are only added or renamed.
   public var stepwise = false
-  /// The number of records in a slice, at least one. A crash or a cancellation loses at most one slice of the work.
+  /// The highest number of records in a slice, at least one. A crash or a cancellation loses at most one slice of the work.
   package var sliceCount = 200_000
+  /// The time after which a slice ends, about.
+  package var sliceTime = Duration.seconds(5)
 
   /// Creates the default options.
   public init() {}

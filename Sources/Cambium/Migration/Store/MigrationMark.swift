@@ -17,8 +17,6 @@ struct MigrationMark: Hashable {
 
   static let treeName = Entities.migrationName
   private static let key: [UInt8] = [1]
-  /// The beginning of the names of all trees that migrations make.
-  private static let madePrefix = "m."
 
   init(_ tasks: MigrationTasks) {
     identity = tasks.identity
@@ -90,7 +88,7 @@ extension MigrationMark {
   static func discard(in backend: any StoreBackend) throws(StoreError) {
     let (trees, slot) = (try backend.trees(), try backend.names.slot(of: treeName))
     if try trees.count(in: slot) == 0 { return }
-    var made = backend.names.all.filter { $0.hasPrefix(madePrefix) }.sortedRarely()
+    var made = backend.names.all.filter(MadeTree.isName).sortedRarely()
     if case .success(let mark?) = try found(in: trees, slot) { made = mark.made }
     try backend.commit { trees throws(StoreError) in
       for name in made { try trees.removeAll(in: backend.names.slot(of: name)) }
@@ -138,7 +136,7 @@ extension MigrationMark {
     let madeCount = try reader.integer(UInt32.self)
     for _ in 0..<madeCount {
       let name = try reader.shortString()
-      guard name.hasPrefix(Self.madePrefix) else {
+      guard MadeTree.isName(name) else {
         throw reader.fault("a migration makes no tree \(name)")
       }
       made.append(name)

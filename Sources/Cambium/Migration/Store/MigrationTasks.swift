@@ -1,7 +1,6 @@
 /// All tasks of a migration, and where the trees of the new version are when they are done.
 ///
-/// The old version's trees are only read; what is made is in trees whose names begin with `m.`, until the
-/// switch moves them. Consecutive steps that look at one row at a time are done in one pass.
+/// The old version's trees are only read; what is made is in trees of its own (`MadeTree`) until the switch moves them. Consecutive steps that look at one row at a time are done in one pass.
 struct MigrationTasks: Sendable {
   let route: MigrationRoute
   private(set) var tasks: [MigrationTask] = []
@@ -46,12 +45,12 @@ struct MigrationTasks: Sendable {
   private var world: MigrationTask.World { MigrationTask.World(schema: schema, places: places) }
 
   private mutating func fresh(_ name: String) -> String {
-    let name = "m.\(made.count).\(name)"
+    let name = MadeTree.name(made.count, for: name)
     made.append(name)
     return name
   }
 
-  private func isLive(_ tree: String) -> Bool { !tree.hasPrefix("m.") }
+  private func isLive(_ tree: String) -> Bool { !MadeTree.isName(tree) }
 }
 
 extension MigrationRoute.Hop {

@@ -10,8 +10,9 @@ struct Migrator {
   let backend: any StoreBackend
   let tasks: MigrationTasks
   let monitor: MigrationMonitor
-  /// The number of records in a slice.
+  /// The highest number of records in a slice, and the time after which one ends, about.
   let sliceCount: Int
+  let sliceTime: Duration
   /// Reads and converts ahead of the thread that writes.
   let crew = WorkCrew(name: "cambium-migrate", size: WorkCrew.processorCount - 1)
   /// The number of records from which on that is worth it.
@@ -19,12 +20,14 @@ struct Migrator {
 
   init(
     _ backend: any StoreBackend, _ tasks: MigrationTasks,
-    monitor: MigrationMonitor = MigrationMonitor(), sliceCount: Int
+    monitor: MigrationMonitor = MigrationMonitor(), sliceCount: Int,
+    sliceTime: Duration = MigrationOptions().sliceTime
   ) {
     self.backend = backend
     self.tasks = tasks
     self.monitor = monitor
     self.sliceCount = min(max(1, sliceCount), 1 << 40)
+    self.sliceTime = sliceTime
   }
 
   /// - Parameter isRehearsal: Does everything but the switch, and throws away what was made.
@@ -173,14 +176,17 @@ extension Migrator {
     let count = try backend.trees().count(in: tree)
     let crew = count < Self.crewCountMin ? nil : crew
     var isOn = count > 0
+    var pace = SlicePace(atMost: sliceCount, sliceTime)
     while isOn {
+      let (start, count) = (ContinuousClock.now, pace.count)
       try backend.commit { trees throws(StoreError) in
         try mark.put(into: trees, backend.names)
         trees.addWork {
-          $0.transforms[tree] = TreeTransform(conversion.transform, .first(sliceCount), by: crew)
+          $0.transforms[tree] = TreeTransform(conversion.transform, .first(count), by: crew)
         }
       }
-      try monitor.advance(by: sliceCount)
+      pace.note(ContinuousClock.now - start)
+      try monitor.advance(by: count)
       isOn = try backend.trees().lowestVersion(in: tree).map { $0 < conversion.version } ?? false
     }
   }
@@ -291,8 +297,10 @@ struct RouteRun {
       throw .cannotMigrate(
         from: route.from.version, to: route.wanted, reasons: misfits.map(\.description))
     }
-    try Migrator(backend, tasks, monitor: monitor, sliceCount: options.sliceCount)
-      .run(isRehearsal: isRehearsal)
+    try Migrator(
+      backend, tasks, monitor: monitor, sliceCount: options.sliceCount,
+      sliceTime: options.sliceTime
+    ).run(isRehearsal: isRehearsal)
   }
 
   private func finishPending() throws(StoreError) {

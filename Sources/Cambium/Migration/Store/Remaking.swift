@@ -141,6 +141,7 @@ extension Migrator {
       let before = try backend.trees()
       let start = mark.cursor
       var (next, left) = (mark, slices.nextCount)
+      let end = ContinuousClock.now + sliceTime
       try backend.commit { trees throws(StoreError) in
         if isLarge { trees.expectMany() }
         let sink = AddingSink(trees, remaking.new)
@@ -165,6 +166,8 @@ extension Migrator {
           next.cursor = old.key(old.count - 1).array()
           for _ in 0..<records.count { try monitor.step() }
           ahead.recycle(records)
+          // A closure may take its time.
+          if ContinuousClock.now >= end { break }
         }
         for (number, count) in unsafe sink.added {
           next.counts[number, default: 0] += UInt64(count)
@@ -173,7 +176,7 @@ extension Migrator {
         try (isDone ? self.done(next) : next).put(into: trees, backend.names)
       }
       let count = slices.nextCount - left
-      slices.advance()
+      slices.advance(by: count)
       for (number, expected) in next.counts {
         guard let trees = remaking.target(number) else { continue }
         if try backend.trees().count(in: trees.rows) == Int(expected) { continue }
@@ -292,14 +295,14 @@ private final class RecordSlices {
     readEnd = count
   }
 
-  /// Each slice goes over all that was made before, so slices grow with it.
+  /// Each slice goes over all that was made before, so slices grow with it, unless their time ends them.
   private func size(behind count: Int) -> Int { max(countMin, count / 4) }
 
   /// The number of records in the slice to come, unless fewer are left.
   var nextCount: Int { size(behind: doneCount) }
 
-  /// Goes on to the slice after the one to come.
-  func advance() { doneCount += nextCount }
+  /// Goes on to the slice after the one that has had so many records.
+  func advance(by count: Int) { doneCount += count }
 
   /// Reads records, all of one slice.
   ///

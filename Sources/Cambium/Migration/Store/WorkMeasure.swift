@@ -15,7 +15,7 @@ struct WorkMeasure {
   static var bytesPerCommit: Int { 64 << 10 }
 
   /// About how many commits there are, the switch among them.
-  func commits(of sliceCount: Int) -> Int { work.count + records / max(1, sliceCount) + 3 }
+  func commits(of sliceCount: Int) -> Int { 2 * work.count + records / max(1, sliceCount) + 3 }
 
   init(_ tasks: MigrationTasks, in backend: any StoreBackend) throws(StoreError) {
     let trees = try backend.trees()

@@ -19,6 +19,8 @@ public struct StoreCheck: Hashable, Sendable {
   public let sequence: UInt64?
   /// The records and indexes that faults are in, as far as a fault itself only names a page or a tree.
   let trees: [StoreError: String]
+  /// The versions from before migrations of the faults that are in nothing but their kept states.
+  let keptVersions: [StoreError: Int]
 
   /// True if the check found no fault.
   public var isWhole: Bool { faults.isEmpty }
@@ -51,6 +53,9 @@ extension StoreCheck {
   /// Returns the record or the index that a fault of the check is in, such as "Item" or "Item by name"; nil if the fault is
   /// in no tree, or names the record itself.
   package func tree(of fault: StoreError) -> String? { trees[fault] }
+
+  /// Returns the version from before a migration that a fault of the check is in; nil if the present state has the fault.
+  package func keptVersion(of fault: StoreError) -> Int? { keptVersions[fault] }
 }
 
 extension PersistentStore {
@@ -162,6 +167,9 @@ struct CheckRun {
   /// The names of the trees whose pages have faults, and the schema that says what is in them.
   private var trees: [StoreError: String] = [:]
   private var schema: Schema?
+  /// The versions of the kept states that alone have these faults, and the schemas of these versions.
+  private var keptVersions: [StoreError: Int] = [:]
+  private var keptSchemas: [Int: Schema] = [:]
   /// True if something was missing that a writer may have removed.
   private(set) var hasMissed = false
 
@@ -173,13 +181,14 @@ struct CheckRun {
   var result: StoreCheck {
     StoreCheck(
       depth: depth, faults: faults, nodeCount: nodeCount, recordCount: records.count,
-      sequence: sequence, trees: treesForPeople)
+      sequence: sequence, trees: treesForPeople, keptVersions: keptVersions)
   }
 
   /// The records and indexes that faults are in.
   private var treesForPeople: [StoreError: String] {
     var names: [StoreError: String] = [:]
     for fault in faults {
+      let schema = keptVersions[fault].map { keptSchemas[$0] } ?? schema
       if let tree = trees[fault] {
         names[fault] = tree.asTreeName(in: schema)
       } else if case .corrupt(.entry(let tree, _), _, _) = fault {
@@ -258,7 +267,7 @@ extension CheckRun {
   /// Checks the descriptions of versions and, in a deep check, every record.
   private mutating func checkRecords(_ backend: ReadingBackend) throws(StoreError) {
     // Those of older versions are checked by reading them.
-    _ = try StoredSchemas(backend).all()
+    for schema in try StoredSchemas(backend).all() { keptSchemas[schema.version] = schema }
     guard let entities = try backend.describedEntities() else {
       return try checkUndescribed(backend)
     }
@@ -310,7 +319,9 @@ extension CheckRun {
     for fault in file.keptFaults { try note(fault) }
     for state in file.footer.keptStates {
       let watch = watch(.keptPages, file.footer.pageBytes)
+      let known = faults.count
       add(PageFile.report(state.footer, of: file.pages.identity, in: medium, watch: watch))
+      for fault in faults[known...] { keptVersions[fault] = Int(state.version) }
     }
   }
 }

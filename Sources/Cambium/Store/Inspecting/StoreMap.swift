@@ -123,6 +123,9 @@ extension PersistentStore {
 extension String {
   /// The tree's name for people: that of its record or of its index.
   func asTreeName(in schema: Schema?) -> String {
+    if let tree = MadeTree.origin(of: self) {
+      return "\(tree.asTreeName(in: schema)), as a migration made it"
+    }
     for record in schema?.records ?? [] {
       if self == Entity.name(ofRows: record.number) { return record.name }
       for index in record.indexes where self == Entity.name(ofIndex: index.number) {
