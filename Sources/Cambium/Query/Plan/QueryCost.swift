@@ -65,6 +65,11 @@ extension QueryPlanner {
       cost += wanted * (needsRows ? QueryCost.lookup : 0)
     case .related:
       cost += read * (needsRows ? QueryCost.lookup : 0)
+    case .relatedOrder(let order):
+      // Groups are sorted by their rows.
+      let first = Double(order.firstCount) / max(order.relatedShare, 1e-9)
+      let count = min(max(read, first), Double(planned.recordCount))
+      cost += order.cost(of: count) + count * (QueryCost.lookup + QueryCost.sortedEntry)
     case .union:
       cost += read * (QueryCost.indexEntry + QueryCost.sortedEntry)
       cost += read * (needsRows ? QueryCost.lookup : 0)

@@ -168,6 +168,7 @@ extension QueryRunner {
     case .union(let sets) where sets.count == 1: text(of: sets[0])
     case .union(let sets): "union of " + sets.map { text(of: $0) }.joined(separator: ", ")
     case .related(let keys): "keys of \(keys.name)"
+    case .relatedOrder(let order): order.name
     case .intersection(let sets):
       "intersection of " + sets.map { text(of: $0) }.joined(separator: ", ")
     }

@@ -39,6 +39,8 @@ enum QueryAccess {
   case intersection([QueryAccess])
   /// By the primary keys of those that other records lead to, or are led to by.
   case related(RelatedKeys)
+  /// By the keys of the records that lead to others, which come in the order of an index of theirs.
+  case relatedOrder(RelatedOrder)
 }
 
 /// The parts of the found records that a query needs.

@@ -82,6 +82,7 @@ struct QueryPlanner {
       candidates += try indexCandidates(place, planned)
     }
     candidates += relatedCandidates(planned)
+    if let candidate = try relatedOrderCandidate(planned) { candidates.append(candidate) }
     candidates += intersections(of: candidates, planned)
     for conjunct in condition.conjuncts.indices {
       if let candidate = try unionCandidate(conjunct, planned) { candidates.append(candidate) }
@@ -349,7 +350,7 @@ struct QueryCandidate {
   /// True if keys are found and put together first.
   var isOfKeys: Bool {
     switch access {
-    case .rows, .index: false
+    case .rows, .index, .relatedOrder: false
     case .union, .intersection, .related: true
     }
   }

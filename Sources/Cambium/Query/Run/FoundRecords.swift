@@ -68,7 +68,11 @@ final class FoundRecords {
     case .groups:
       let opened = try opening.open(skipping: 0)
       unsafe source = opened
-      unsafe groups = RecordGroups(opened, plan, order, record, trees)
+      var related: RelatedGroups?
+      if case .relatedOrder(let way) = plan.access {
+        related = try RelatedGroups(way, plan, order, record, trees)
+      }
+      unsafe groups = RecordGroups(opened, plan, order, record, trees, by: related)
     case .nothing:
       let opened = try opening.open(skipping: 0)
       unsafe source = opened

@@ -23,6 +23,9 @@ extension QueryAccess {
             wantedCount: 0)), record, &entryCount)
     case .related(let keys):
       return try keys.found()
+    case .relatedOrder:
+      // All records, in whatever order.
+      return try QueryAccess.rows([.all]).find(of: record, in: trees, meter, &entryCount)
     case .union(let sets):
       var all = SortedKeys(of: record.record.name)
       for set in sets {

@@ -74,7 +74,7 @@ struct QueryRunner {
       while try keys.next() { count += 1 }
       return count
     case .related(let keys): return try keys.found().count
-    case .union: return nil
+    case .union, .relatedOrder: return nil
     }
   }
 

@@ -6,6 +6,8 @@ final class RecordGroups {
   private let order: RecordOrder
   private let record: Entity
   private let trees: TreeAccess
+  /// The source of the records in their place, if they come in the order of others.
+  private let related: RelatedGroups?
   // One owner on one thread uses them, so accesses cannot overlap.
   /// The common beginning of all entries of the present group.
   @exclusivity(unchecked) private var prefix: [UInt8] = []
@@ -14,8 +16,9 @@ final class RecordGroups {
 
   init(
     _ source: RecordSource, _ plan: QueryPlan, _ order: RecordOrder, _ record: Entity,
-    _ trees: TreeAccess, hasBegun: Bool = false
+    _ trees: TreeAccess, by related: RelatedGroups? = nil, hasBegun: Bool = false
   ) {
+    self.related = related
     self.source = source
     self.plan = plan
     self.order = order
@@ -24,8 +27,8 @@ final class RecordGroups {
     unsafe self.hasBegun = hasBegun
   }
 
-  var entryCount: Int { source.entryCount }
-  var rowCount: Int { source.rowCount }
+  var entryCount: Int { source.entryCount + (related?.entryCount ?? 0) }
+  var rowCount: Int { source.rowCount + (related?.rowCount ?? 0) }
 
   /// The next groups that have any record after the start, each sorted: one at least, and small ones together,
   /// whose rows can then be looked up together. Nil if there is none.
@@ -33,7 +36,7 @@ final class RecordGroups {
   /// - Parameter limit: How many of the first records are enough.
   /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
   func next(limit: Int?) throws(StoreError) -> SortedKeys? {
-    try begin()
+    if let related { return try related.next(limit: limit) }
     guard var keys = try nextGroup(limit: limit) else { return nil }
     // A transaction may change records that are found too early.
     if trees.isChanging { return keys }
@@ -53,22 +56,35 @@ final class RecordGroups {
 
   private func nextGroup(limit: Int?) throws(StoreError) -> SortedKeys? {
     var keys = SortedKeys(of: record.record.name, limit: limit)
-    while keys.count == 0, unsafe !isAtEnd {
-      let length = try groupPrefixLength()
-      unsafe prefix.assign(entryKey.part(0, length))
-      let isCut = length >= IndexLayout.cutPrefix
-      order.isByKey = plan.given.isByKeyInGroups && !order.hasStart && !isCut
-      repeat {
-        try order.add(source, to: &keys)
-        unsafe isAtEnd = try !source.next()
-        guard unsafe !isAtEnd else { break }
-      } while try isInGroup()
+    while keys.count == 0 {
+      guard try forEachOfGroup({ _ throws(StoreError) in try order.add(source, to: &keys) }) else {
+        return nil
+      }
     }
-    if keys.count == 0 { return nil }
     // Whatever group comes now, it is after the start.
     order.hasStart = false
     keys.sort()
     return keys
+  }
+
+  /// Moves over the records of the next group, and calls a function with the primary key of each. False if there is no group.
+  ///
+  /// - Throws: `.corrupt`, `.io`; as the function.
+  func forEachOfGroup(
+    _ body: (_ key: RawSpan) throws(StoreError) -> Void
+  ) throws(StoreError) -> Bool {
+    try begin()
+    if unsafe isAtEnd { return false }
+    let length = try groupPrefixLength()
+    unsafe prefix.assign(entryKey.part(0, length))
+    let isCut = length >= IndexLayout.cutPrefix
+    order.isByKey = plan.given.isByKeyInGroups && !order.hasStart && !isCut
+    repeat {
+      try body(source.key)
+      unsafe isAtEnd = try !source.next()
+      guard unsafe !isAtEnd else { break }
+    } while try isInGroup()
+    return true
   }
 
   private func isInGroup() throws(StoreError) -> Bool {
@@ -117,7 +133,7 @@ final class RecordGroups {
       var reader = KeyReader(key, layout: layout, index: place)
       for column in index.parts.columns.prefix(plan.given.partCount) { try reader.skip(column) }
       return reader.offset
-    case .union, .intersection, .related: return 0
+    case .union, .intersection, .related, .relatedOrder: return 0
     }
   }
 

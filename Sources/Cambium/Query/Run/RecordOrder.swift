@@ -65,6 +65,9 @@ struct BoundOrder {
     dropPrimaryKey(key)
   }
 
+  /// The first column, if it is a field of a record that a reference leads to.
+  var firstRelated: RelatedColumn? { terms[0] as? RelatedColumn }
+
   private mutating func append(_ term: any OrderTerm) {
     terms[columns.count] = term
     columns.append(term.form)
@@ -231,7 +234,8 @@ extension Sequence<KeyColumn> {
 }
 
 extension KeyColumn {
-  fileprivate func isSameValue(as other: KeyColumn) -> Bool {
+  /// True if both are of one column, and equal for the same values.
+  func isSameValue(as other: KeyColumn) -> Bool {
     column == other.column && isCaseInsensitive == other.isCaseInsensitive
       && collation == other.collation
   }

@@ -42,6 +42,12 @@ struct SourceOpening {
       return .index(
         IndexSource(
           entries, index.layout, plan.residual, found, layout, wantedCount: wantedCount))
+    case .relatedOrder:
+      // Its groups have the records.
+      return .listed(
+        KeySource(
+          SortedKeys(of: layout.record.name), nil, FoundRow(of: record, in: trees, plan.meter),
+          isChanging: false))
     case .union, .intersection, .related:
       let found = FoundRow(of: record, in: trees, plan.meter)
       let source: KeySource

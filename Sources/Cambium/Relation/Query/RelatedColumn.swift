@@ -2,10 +2,12 @@
 final class RelatedColumn: OrderTerm {
   /// As a part of keys to sort by; it is no column of the record.
   let form: KeyColumn
+  let side: RelationSide
   private let rows: RelatedRows
   /// The layout of the records that have the field, if they are not led to by another reference.
   private let inner: RelatedColumn?
-  private let column: KeyColumn
+  /// The field among the columns of its own record, the last one.
+  let column: KeyColumn
   /// The columns refer to it.
   private let collation: Collation?
   // One owner on one thread uses it, so accesses cannot overlap.
@@ -22,7 +24,7 @@ final class RelatedColumn: OrderTerm {
     guard let field = order.field, record.layout.index(named: field) == nil,
       let (relation, rest) = record.record.divided(field)
     else { return nil }
-    let side = try reader.entities.relation(relation, of: record)
+    side = try reader.entities.relation(relation, of: record)
     guard !side.isInverse, !side.link.isList else {
       throw .invalidQuery(
         record: record.record.name, field: field,
@@ -50,6 +52,9 @@ final class RelatedColumn: OrderTerm {
       column: KeyColumn.related, place: column.place, type: column.type, form: column.form,
       collation: column.collation)
   }
+
+  /// True if the field is of the record that the first reference leads to.
+  var isOfNext: Bool { inner == nil }
 
   /// Appends the value of the record that one leads to.
   ///

@@ -567,6 +567,12 @@ extension Link {
     return try trees.count(in: destination.lost) == 0
   }
 
+  /// Returns true if the records that lead to one are found without reading all rows.
+  func isFoundBack(in trees: TreeAccess) throws(StoreError) -> Bool {
+    guard let tree else { return false }
+    return try trees.isWhole(tree)
+  }
+
   /// The number of records that lead to the one with a key.
   ///
   /// - Complexity: O(log entries).
