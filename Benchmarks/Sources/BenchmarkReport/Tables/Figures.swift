@@ -37,9 +37,10 @@ public enum Figures {
     return decimal(value, places: places)
   }
 
-  /// `3`, `2.5`: no more places than it has.
+  /// `3`, `2.5`, `0.333`: no more places than it has, and three at most unless it is small.
   public static func plain(_ value: Double) -> String {
-    Int(exactly: value).map(grouped) ?? "\(value)"
+    if let whole = Int(exactly: value) { return grouped(whole) }
+    return "\(value < 0.01 ? value : (value * 1_000).rounded() / 1_000)"
   }
 
   /// `92.4`, `925`, `12,345`: three digits at least.
