@@ -5,9 +5,16 @@ import PackageDescription
 
 let package = Package(
   name: "cambium-size",
+  traits: [
+    .trait(
+      name: "Service",
+      description: "Has no effect here, so that builds can share the library.")
+  ],
   dependencies: [
     // Named, because a path's own name is whatever the clone's directory is called.
-    .package(name: "cambium", path: "../..")
+    .package(
+      name: "cambium", path: "../..",
+      traits: [.trait(name: "Service", condition: .when(traits: ["Service"]))])
   ],
   targets: [
     .executableTarget(
