@@ -99,8 +99,9 @@ extension Engine {
   private func noteWritten(_ published: PublishedFooter) {
     lock.lock()
     defer { lock.unlock() }
-    guard let folded = working.frozen?.overlay.byteCount, folded >= foldThreshold, sought == nil
-    else { return }
+    guard let folded = working.frozen?.overlay.byteCount else { return }
+    pace.end(folded: folded)
+    guard folded >= foldThreshold, sought == nil else { return }
     let blocks = published.appended.reduce(0) { $0 + $1.blocks.count }
     overlayScale.note(folded: folded, written: blocks * Layout.blockSize)
   }
