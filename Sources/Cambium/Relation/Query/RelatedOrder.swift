@@ -28,7 +28,7 @@ extension QueryPlanner {
   /// Returns the way along an index of the record that a reference leads to; nil if such an index would not have all records,
   /// or all are wanted.
   func relatedOrderCandidate(_ planned: PlannedQuery) throws(StoreError) -> QueryCandidate? {
-    guard planned.need.isOrdered, planned.query.limit.map({ _ in true }) ?? false,
+    guard planned.need.isOrdered, planned.query.limit != nil,
       case .none = planned.query.after, let column = planned.order.firstRelated,
       let order = try column.order(of: planned.recordCount, in: trees)
     else { return nil }
@@ -78,8 +78,9 @@ extension Entity {
     guard isBackward ? try cursor.last() : try cursor.first() else { return 0 }
     var reader = KeyReader(cursor.key, layout: layout, index: place)
     // Of a key that was cut, the part may not end.
-    let length = (try? reader.skip(index.layout.parts.columns[0])).map { _ in reader.offset }
-    let prefix = cursor.key.part(0, min(length ?? .max, cursor.key.byteCount, IndexLayout.cutPrefix))
+    var length = min(cursor.key.byteCount, IndexLayout.cutPrefix)
+    if (try? reader.skip(index.layout.parts.columns[0])) != nil { length = min(length, reader.offset) }
+    let prefix = cursor.key.part(0, length)
     return try trees.estimatedCount(of: KeyRange(prefix: prefix.array()), in: index.slot)
   }
 }
