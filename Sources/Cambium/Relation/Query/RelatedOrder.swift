@@ -128,7 +128,7 @@ final class RelatedGroups {
   }
 
   var entryCount: Int { unsafe related.entryCount + sourceCount }
-  var rowCount: Int { found.rowCount }
+  var rowCount: Int { unsafe found.rowCount }
 
   /// The next records, sorted: one at least, and those of several values together if there are few of each. Nil if there is none.
   ///
