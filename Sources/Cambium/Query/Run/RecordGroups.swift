@@ -75,6 +75,7 @@ final class RecordGroups {
   ) throws(StoreError) -> Bool {
     try begin()
     if unsafe isAtEnd { return false }
+    let source = source
     let length = try groupPrefixLength()
     unsafe prefix.assign(entryKey.part(0, length))
     let isCut = length >= IndexLayout.cutPrefix

@@ -72,7 +72,7 @@ extension Entity {
   fileprivate func firstCount(
     in place: Int, backward isBackward: Bool, _ trees: TreeAccess
   ) throws(StoreError) -> Int {
-    let index = indexes[place]
+    let (index, layout) = (indexes[place], layout)
     if index.layout.schema.isUnique, index.layout.parts.columns.count == 1 { return 1 }
     let cursor = try trees.cursor(in: index.slot)
     guard isBackward ? try cursor.last() : try cursor.first() else { return 0 }
