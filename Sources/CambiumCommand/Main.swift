@@ -10,7 +10,8 @@ enum Main {
       // The first is the name of the program.
       guard !CommandLine.arguments.isEmpty else {
         throw CommandFailure(
-          .inputOutput, "The arguments cannot be read: on Linux that takes /proc. Mount it, and try again."
+          .inputOutput,
+          "The arguments cannot be read: on Linux that takes /proc. Mount it, and try again."
         )
       }
       var command = try RootCommand.parseAsRoot()

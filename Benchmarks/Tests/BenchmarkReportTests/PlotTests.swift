@@ -169,7 +169,8 @@ import Testing
     }
   }
 
-  @Test func `over sizes has six panels that do not overlap, and each point in one of them`() throws {
+  @Test func `over sizes has six panels that do not overlap, and each point in one of them`() throws
+  {
     let drawn = try #require(drawnElements(of: plot("scale.svg").svg))
     // The lines of the grid are as wide and as high as their panel.
     let grid = drawn.filter { $0.name == "line" }

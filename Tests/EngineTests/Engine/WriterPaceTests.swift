@@ -36,7 +36,7 @@ import Testing
     return (each, Double(bytes) / Double(Self.overlay))
   }
 
-  @Test func `a fold as long as the last one ends when the overlay is nearly full, and all pauses are alike`() throws {
+  @Test func `a fold as long as the last one ends when the overlay is nearly full`() throws {
     for fold in [20.0, 50, 100] {
       let (pauses, fill) = pauses(write: 10, fold: fold, expected: fold)
       #expect((0.9...0.96).contains(fill), "\(fold): \(fill)")

@@ -200,7 +200,7 @@ import Testing
     #expect(try PersistentStore.check(at: path, .deep).isWhole)
   }
 
-  @Test func `a deep check says of a fault that only a version from before a migration has it`() throws {
+  @Test func `a deep check says which faults only a kept version has`() throws {
     _ = try fill(300)
     let store = try PersistentStore(
       at: path, model: StoreModel(version: 2, records: [Page.self]))

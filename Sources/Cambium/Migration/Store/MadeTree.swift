@@ -8,7 +8,9 @@ enum MadeTree {
 
   /// Returns the tree whose place a tree is to take; nil if no migration made it.
   static func origin(of name: String) -> String? {
-    guard isName(name), let end = name.dropFirst(prefix.count).firstIndex(of: ".") else { return nil }
+    guard isName(name), let end = name.dropFirst(prefix.count).firstIndex(of: ".") else {
+      return nil
+    }
     return String(name[name.index(after: end)...])
   }
 }

@@ -79,7 +79,9 @@ extension Entity {
     var reader = KeyReader(cursor.key, layout: layout, index: place)
     // Of a key that was cut, the part may not end.
     var length = min(cursor.key.byteCount, IndexLayout.cutPrefix)
-    if (try? reader.skip(index.layout.parts.columns[0])) != nil { length = min(length, reader.offset) }
+    if (try? reader.skip(index.layout.parts.columns[0])) != nil {
+      length = min(length, reader.offset)
+    }
     let prefix = cursor.key.part(0, length)
     return try trees.estimatedCount(of: KeyRange(prefix: prefix.array()), in: index.slot)
   }
