@@ -13,7 +13,7 @@ import Testing
   /// - Parameters:
   ///   - write, fold: Nanoseconds for each byte.
   ///   - expected: The same of the fold before.
-  private func pauses(
+  private func run(
     write: Double, fold: Double, expected: Double
   ) -> (each: [Double], fill: Double) {
     var pace = WriterPace()
@@ -38,7 +38,7 @@ import Testing
 
   @Test func `a fold as long as the last one ends when the overlay is nearly full`() throws {
     for fold in [20.0, 50, 100] {
-      let (pauses, fill) = pauses(write: 10, fold: fold, expected: fold)
+      let (pauses, fill) = run(write: 10, fold: fold, expected: fold)
       #expect((0.9...0.96).contains(fill), "\(fold): \(fill)")
       let due = pauses.filter { $0 > 0 }
       #expect(due.count > 100)
@@ -49,11 +49,11 @@ import Testing
   }
 
   @Test func `writers that are slower than the fold do not pause`() {
-    #expect(pauses(write: 50, fold: 20, expected: 20).each.allSatisfy { $0 == 0 })
+    #expect(run(write: 50, fold: 20, expected: 20).each.allSatisfy { $0 == 0 })
   }
 
   @Test func `a quarter of the overlay is filled without a pause`() {
-    let pauses = pauses(write: 1, fold: 100, expected: 100).each
+    let pauses = run(write: 1, fold: 100, expected: 100).each
     #expect(pauses.prefix(Self.overlay / 4 / Self.batch).allSatisfy { $0 == 0 })
   }
 
@@ -61,7 +61,7 @@ import Testing
     var pace = WriterPace()
     pace.begin()
     #expect(pace.lead(after: Self.batch, fill: 0.5, folded: Self.overlay) == nil)
-    let (_, fill) = pauses(write: 10, fold: 100, expected: 50)
+    let (_, fill) = run(write: 10, fold: 100, expected: 50)
     #expect(fill > WriterPace.shares.upperBound)
   }
 

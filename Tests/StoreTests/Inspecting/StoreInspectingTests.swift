@@ -202,8 +202,10 @@ import Testing
 
   @Test func `a deep check says which faults only a kept version has`() throws {
     _ = try fill(300)
+    var options = StoreOptions()
+    options.history = .keptForever
     let store = try PersistentStore(
-      at: path, model: StoreModel(version: 2, records: [Page.self]))
+      at: path, model: StoreModel(version: 2, records: [Page.self]), options: options)
     // Every row is written anew, so that the old version has pages of its own.
     try store.finishMigration()
     try store.close()
@@ -220,7 +222,7 @@ import Testing
           #expect(try PersistentStore.check(at: path).isWhole)
           let check = try PersistentStore.check(at: path, .deep)
           #expect(check.faults.allSatisfy { check.keptVersion(of: $0) == 1 }, "\(check.faults)")
-          trees.formUnion(check.faults.compactMap(check.tree))
+          trees.formUnion(check.faults.compactMap { check.tree(of: $0) })
         }
       }
       try original.write(to: URL(filePath: file))

@@ -26,7 +26,7 @@ import Testing
     StoreModel(
       version: version,
       untyped: [
-        RemovedRecord("Item") { version in
+        RemovedRecord("Item") { _ in
           Field(primaryKey: true, name: "id", type: .integer)
           Field(name: "size", type: .integer)
         }
@@ -44,17 +44,17 @@ import Testing
   private func steps(_ way: Way, _ row: @escaping @Sendable () -> Void) -> [MigrationStep] {
     [
       MigrationStep(to: 2) {
-        switch way {
-        case .inPlace:
+        if way == .inPlace {
           UpdateRecord("Item") {
             UpdateField(
               "size",
               by: { value in
                 row()
-                return value
+                return try value.as(Int.self)
               })
           }
-        case .anew:
+        }
+        if way == .anew {
           TransformRecords("Item", into: "Item") { old, emit in
             row()
             try emit(old)

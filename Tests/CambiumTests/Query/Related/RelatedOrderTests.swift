@@ -86,7 +86,9 @@ import Testing
     }
   }
 
-  private static let windows = [(1, 0), (10, 5), (40, 0), (33, 700), (5_000, 0), (10, 3_995)]
+  private static let windows: [(limit: Int, offset: Int)] = [
+    (1, 0), (10, 5), (40, 0), (33, 700), (5_000, 0), (10, 3_995),
+  ]
 
   @Test(arguments: windows, [false, true])
   func `every plan has the first films by the name of the studio`(
@@ -96,7 +98,8 @@ import Testing
     query.order = [
       FieldOrder(field: "studio.name", isDescending: isDescending), FieldOrder(field: "title"),
     ]
-    (query.limit, query.offset) = window
+    query.limit = window.limit
+    query.offset = window.offset
     for longest in [200, 20] {
       if longest < 200 {
         query.condition = .comparison(field: "length", .less, .integer(Int64(longest)))
@@ -115,7 +118,8 @@ import Testing
   ) throws {
     var query = FieldQuery()
     query.order = [FieldOrder(field: "studio.founded", isDescending: isDescending)]
-    (query.limit, query.offset) = window
+    query.limit = window.limit
+    query.offset = window.offset
     try compare(query) { one, other in
       let years = (studios[one.studio.id].founded ?? 0, studios[other.studio.id].founded ?? 0)
       return years.0 == years.1 ? nil : (years.0 < years.1) != isDescending
@@ -130,7 +134,8 @@ import Testing
     #expect(try #require(explanation.actual).rowCount < 200)
     let found = try store.fetch(query)
     #expect(found.count == 10)
-    #expect(try store.write { transaction in try transaction.fetch(query) } == found)
+    let foundInside = try store.write { transaction in try transaction.fetch(query) }
+    #expect(foundInside == found)
     let page = try store.fetch(query, after: found[4])
     #expect(page.prefix(5).elementsEqual(found.suffix(5)))
   }
