@@ -31,7 +31,7 @@ struct Poet: Record, Identifiable, Equatable {
   static func recordDescription(for version: Int) -> RecordDescription {
     Field(primaryKey: true, name: "id", type: .string)
     Field(name: "name", type: .string, indexed: true)
-    Field(name: "born", type: .integer, optional: true, indexed: true)
+    Field(name: "born", type: .integer, optional: true)
     Field(name: "region", type: .reference(to: Region.self), optional: true)
     poems
     finds
