@@ -80,7 +80,7 @@ import Testing
         var key = KeyReader(found.key, layout: found.layout)
         guard case .integer(let id) = try key.value(found.layout.key.columns[0]) else { continue }
         ids.append(Int(id))
-        #expect(try found.row().byteCount > 0)
+        if try found.row().byteCount == 0 { Issue.record("a row of \(id) is empty") }
       }
       #expect(ids == expected, "\(query), by \(runner.text(of: found.plan.access))")
     }
