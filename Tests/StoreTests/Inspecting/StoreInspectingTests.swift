@@ -27,6 +27,11 @@ import Testing
     }
   }
 
+  /// The model of the next version, in which a page has one more field.
+  private static let changed = StoreModel(
+    version: 2,
+    untyped: [RemovedRecord("Page") { version in Page.recordDescription(for: version) }])
+
   private func fill(_ count: Int = 2_000, closing: Bool = true) throws -> PersistentStore {
     var options = StoreOptions()
     options.history = .keptForever
@@ -202,10 +207,7 @@ import Testing
 
   @Test func `a deep check says which faults only a kept version has`() throws {
     _ = try fill(300)
-    var options = StoreOptions()
-    options.history = .keptForever
-    let store = try PersistentStore(
-      at: path, model: StoreModel(version: 2, records: [Page.self]), options: options)
+    let store = try PersistentStore(at: path, model: Self.changed)
     // Every row is written anew, so that the old version has pages of its own.
     try store.finishMigration()
     try store.close()
@@ -256,10 +258,7 @@ import Testing
 
   @Test func `the states that are kept are in the map and in the deep check`() throws {
     _ = try fill(50)
-    let model = StoreModel(
-      version: 2,
-      untyped: [RemovedRecord("Page") { version in Page.recordDescription(for: version) }])
-    try PersistentStore(at: path, model: model).close()
+    try PersistentStore(at: path, model: Self.changed).close()
     let map = try PersistentStore.map(at: path)
     #expect(map.segments.flatMap(\.regions).contains { $0.use == .kept })
     #expect(try PersistentStore.check(at: path, .deep).isWhole)
