@@ -208,7 +208,7 @@ import Testing
   @Test func `a deep check says which faults only a kept version has`() throws {
     _ = try fill(300)
     let store = try PersistentStore(at: path, model: Self.changed)
-    // Every row is written anew, so that the old version has pages of its own.
+    // All rows are rewritten, so that the old version has its own pages.
     try store.finishMigration()
     try store.close()
     var trees: Set<String> = []

@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test func `the pace follows the time that slices take`() {
-    /// What the second slice has after one that took so long.
+    /// The number of records in the second slice, if the first took so long.
     func next(_ elapsed: Duration, atMost most: Int = 200_000) -> Int {
       var pace = SlicePace(atMost: most, .seconds(5))
       pace.note(elapsed)

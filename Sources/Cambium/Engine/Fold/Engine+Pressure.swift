@@ -1,5 +1,5 @@
-// Writers faster than the fold are slowed down to its pace (`WriterPace`). If that is not known, or the fold takes longer than the last one, they are
-// slowed down the more the nearer the fresh overlay is to its bound.
+// Writers faster than the fold are slowed down to its pace (`WriterPace`). If that is not known, or the fold takes longer
+// than the last one, they are slowed down the more the nearer the fresh overlay is to its bound.
 
 extension Engine {
   /// What a byte of operations costs in time when the fresh overlay is three quarters full. About what a fold

@@ -133,8 +133,8 @@ struct FooterPublishing {
 }
 
 extension PageFile {
-  /// What is read ahead at most: more than that may not be wanted in memory at all. With the largest overlays, a fold of random keys writes
-  /// nearly a gibibyte, whatever the size of the tree.
+  /// The most that is read ahead, since larger folds may not fit into memory. With the largest overlays, a fold of random keys writes nearly
+  /// 1 GiB.
   private static let readAheadMax = min(max(256 << 20, MachineMemory.size / 8), 1 << 30)
 
   /// Asks for pages that went past the page cache, which are about to be read.

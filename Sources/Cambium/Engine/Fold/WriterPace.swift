@@ -1,8 +1,7 @@
-/// How far writers may be ahead of the fold under way, if their overlay is to be nearly full when it ends: so they wait for it by many short
-/// pauses from early on, and not by few long ones at the end.
+/// The pace of writers that are faster than the fold under way: they fill their overlay as fast as the fold gets on, so that it is nearly full
+/// when the fold ends. They pause often and shortly from early on, and not long at the end.
 ///
-/// A fold of random keys in a large tree takes several times as long as writers take to fill an overlay. What a fold takes for a byte is taken
-/// from the last one.
+/// The fold is expected to take as long for a byte as the last one.
 struct WriterPace {
   /// The time that the last fold took for a byte of its overlay, in nanoseconds; nil before the first has ended.
   private(set) var nanosecondsPerByte: Double?
@@ -11,7 +10,7 @@ struct WriterPace {
   /// The bytes of transactions since the clock was last read.
   private var unseen = 0
 
-  /// The share of an overlay that is filled without pauses, as writers may end there, and the share that may be full when the fold ends.
+  /// The share of the overlay that is filled without pauses, and the share that may be full when the fold ends.
   static var shares: ClosedRange<Double> { 0.25...0.95 }
   /// The bytes after which the clock is read again.
   private static var lookBytes: Int { 8 << 10 }

@@ -200,7 +200,7 @@ public struct MigrationOptions: Hashable, Sendable {
   public var stepwise = false
   /// The highest number of records in a slice, at least one. A crash or a cancellation loses at most one slice of the work.
   package var sliceCount = 200_000
-  /// The time after which a slice ends, about.
+  /// The time after which a slice ends, about. Hooks and indexes are one slice each, however long they take.
   package var sliceTime = Duration.seconds(5)
 
   /// Creates the default options.

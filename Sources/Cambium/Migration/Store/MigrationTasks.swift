@@ -1,6 +1,7 @@
 /// All tasks of a migration, and where the trees of the new version are when they are done.
 ///
-/// The old version's trees are only read; what is made is in trees of its own (`MadeTree`) until the switch moves them. Consecutive steps that look at one row at a time are done in one pass.
+/// The old version's trees are only read; what is made is in trees of its own (`MadeTree`) until the switch moves them.
+/// Consecutive steps that look at one row at a time are done in one pass.
 struct MigrationTasks: Sendable {
   let route: MigrationRoute
   private(set) var tasks: [MigrationTask] = []

@@ -1,6 +1,7 @@
-/// The number of records in the next slice of a migration: at first some, then as many as the time of a slice is enough for.
+/// The number of records in the next slice of a migration that converts rows in their places: as many as are converted in the time of a
+/// slice, by the speed of the slice before.
 ///
-/// The slice is one merge, which does not end before it has that many.
+/// Such a slice is one merge, which has to know the number when it begins.
 struct SlicePace: Equatable {
   private(set) var count: Int
   private let most: Int

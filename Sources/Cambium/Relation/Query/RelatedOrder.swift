@@ -132,7 +132,8 @@ final class RelatedGroups {
   var entryCount: Int { unsafe related.entryCount + sourceCount }
   var rowCount: Int { unsafe found.rowCount }
 
-  /// The next records, sorted: one at least, and those of several values together if there are few of each. Nil if there is none.
+  /// Returns the next records, sorted: one at least, with all that have the same value; those of several values if each has few. Nil if there
+  /// are none.
   ///
   /// - Parameter limit: How many of the first records are enough.
   /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
@@ -149,7 +150,7 @@ final class RelatedGroups {
           unsafe isAtEnd = true
           break
         }
-        // Records of this group may come before those that were looked at already.
+        // The group is whole, and enough of it was found.
         if keys.count > 0 { break }
       }
       try look(at: &batch, addingTo: &keys)

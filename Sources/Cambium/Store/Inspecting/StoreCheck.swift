@@ -19,7 +19,7 @@ public struct StoreCheck: Hashable, Sendable {
   public let sequence: UInt64?
   /// The records and indexes that faults are in, as far as a fault itself only names a page or a tree.
   let trees: [StoreError: String]
-  /// The versions from before migrations of the faults that are in nothing but their kept states.
+  /// The kept version of each fault that the present state does not have.
   let keptVersions: [StoreError: Int]
 
   /// True if the check found no fault.
@@ -54,7 +54,7 @@ extension StoreCheck {
   /// in no tree, or names the record itself.
   package func tree(of fault: StoreError) -> String? { trees[fault] }
 
-  /// Returns the version from before a migration that a fault of the check is in; nil if the present state has the fault.
+  /// Returns the kept version that has a fault of the check; nil if the present state has it.
   package func keptVersion(of fault: StoreError) -> Int? { keptVersions[fault] }
 }
 
@@ -167,7 +167,7 @@ struct CheckRun {
   /// The names of the trees whose pages have faults, and the schema that says what is in them.
   private var trees: [StoreError: String] = [:]
   private var schema: Schema?
-  /// The versions of the kept states that alone have these faults, and the schemas of these versions.
+  /// The kept version of each fault that the present state does not have, and the schemas of all versions.
   private var keptVersions: [StoreError: Int] = [:]
   private var keptSchemas: [Int: Schema] = [:]
   /// True if something was missing that a writer may have removed.
