@@ -57,7 +57,6 @@ final class Engine: @unchecked Sendable {
   var foldFailure: StoreError?
   /// The nanoseconds that writers owe because they are faster than the fold.
   var pressure = 0.0
-  var pace = WriterPace()
   /// The size of the log's spare file, in bytes.
   var spareSize: Int
   /// The use of the log that was last seen.

@@ -418,6 +418,9 @@ extension PersistentStore {
   /// Snapshots can still be read. Observers are told of the last commits, and then end. Closing a store again does
   /// nothing; if another thread is closing it, this waits until that is done.
   ///
+  /// If the store was written to, files of which most is garbage are emptied, for a second at most: see
+  /// ``StoreOptions/automaticCompaction``.
+  ///
   /// A store can also be closed when the disk is full or the process has no descriptors left: all commits are in the
   /// log then, and the next opening continues from there.
   ///

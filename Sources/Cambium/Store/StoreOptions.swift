@@ -33,7 +33,7 @@ public struct StoreOptions: Sendable {
   /// The most that each query may take; nil for no bound. Set it where the text of queries comes from outside: see
   /// ``QueryBudget``.
   public var queryBudget: QueryBudget?
-  /// The conditions of compaction in the background; nil to compact only on request.
+  /// The conditions of compaction in the background; nil to compact only on request, and not when the store is closed either.
   public var automaticCompaction: AutomaticCompaction? = AutomaticCompaction()
   /// The time from one collection of expired records to the next, in the background, of types with an ``Expiry``; nil to collect only on
   /// request, by ``PersistentStore/collectExpired()``. The first begins when the store is opened. Less than 10 ms counts as that. A store that is

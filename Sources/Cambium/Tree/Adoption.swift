@@ -4,6 +4,9 @@ enum Adoption: Equatable, Sendable {
   case all
   /// Those without a page in any of these segments, so that afterwards nothing refers to them.
   case outside(SegmentSet)
+  /// All but leaves in these segments, and values that are in them. No branch is read to find more of them: so a fold empties
+  /// segments a little as it passes, at the cost of what it moves.
+  case passing(SegmentSet)
 }
 
 /// The part of a tree in which a merge looks at what it may not adopt: from a key on, as far as a budget goes.

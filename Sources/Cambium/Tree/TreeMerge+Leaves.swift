@@ -113,6 +113,7 @@ extension TreeMerge where Input: ~Copyable {
     case .outside(let segments):
       guard let base, try base.reaches(segments, value: pages) else { return true }
       return range.map { !$0.covers(key: key.array()) } ?? false
+    case .passing(let segments): return !segments.contains(pages.position.segment)
     }
   }
 }

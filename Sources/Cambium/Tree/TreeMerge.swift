@@ -145,6 +145,8 @@ extension TreeMerge where Input: ~Copyable {
       if let range, !range.covers(low, high) { return true }
       guard let base else { return true }
       return try !base.mayReach(segments, from: reference, level: level)
+    case .passing(let segments):
+      return level > 0 || !segments.contains(reference.position.segment)
     }
   }
 
@@ -181,7 +183,8 @@ extension TreeMerge where Input: ~Copyable {
   private func mayOpen(
     upTo end: Int, of node: borrowing Node, high: [UInt8]?
   ) -> Bool {
-    if soughtCount > 0 || adoption != .all { return true }
+    if soughtCount > 0 { return true }
+    if case .outside = adoption { return true }
     return hasOperation(below: end == node.childCount ? high : node.key(end - 1))
   }
 

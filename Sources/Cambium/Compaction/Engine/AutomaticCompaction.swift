@@ -1,7 +1,8 @@
 /// The conditions under which segments are compacted in the background.
 ///
 /// It begins at one share of garbage and ends at a lower one, so a store whose garbage comes and goes is not rewritten all
-/// the time.
+/// the time. When a store is closed that was written to, files of which most is garbage are emptied for up to a second, whatever the
+/// conditions are: nothing comes after it that would do so.
 public struct AutomaticCompaction: Hashable, Sendable {
   /// The share of garbage in the files of pages at which it begins: from 0.01 to 1. Lower and higher values count as these.
   public var beginsAt = 0.5
@@ -136,5 +137,44 @@ extension Engine {
     default: automatic.pause = AutomaticCompactionState.retry
     }
     automatic.below = nil
+  }
+}
+
+// MARK: - Closing
+
+extension Engine {
+  private static var closingMax: Duration { .seconds(1) }
+  /// The least garbage that is worth the flushes, unless the conditions have less.
+  private static var closingGain: Int { 1 << 20 }
+  /// The share of garbage below which closing leaves files as they are.
+  private static var closingShare: Double { 0.1 }
+
+  /// Empties segments of which most is garbage, before the engine is closed. What is left after some time is left to the next
+  /// opening. A failure is reported to the listener, and does not keep the engine from being closed.
+  ///
+  /// With the lock, which it gives up meanwhile, the writer's turn and the fold's, when everything was folded.
+  func emptySegmentsToClose() {
+    guard let automatic = options.automaticCompaction, hasBegunLog else { return }
+    lock.unlock()
+    defer { lock.lock() }
+    do throws(StoreError) {
+      try emptySegments(gaining: min(automatic.leastGain, Self.closingGain))
+    } catch {
+      _ = abandonFold(error)
+      options.listener?.compactionEnded(error)
+    }
+  }
+
+  private func emptySegments(gaining least: Int) throws(StoreError) {
+    let end = ContinuousClock.now + Self.closingMax
+    var request = CompactionRequest(scope: .segments)
+    request.leastGarbage = 0.5
+    request.below = try spaceUsage().nextNumber
+    while ContinuousClock.now < end {
+      let usage = try spaceUsage()
+      guard usage.garbage >= UInt64(clamping: least), usage.garbageShare > Self.closingShare,
+        request.gain(of: usage) > 0, try runSlice(request) != nil
+      else { return }
+    }
   }
 }

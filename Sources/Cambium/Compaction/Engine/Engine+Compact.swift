@@ -51,7 +51,7 @@ extension Engine {
   }
 
   /// With the fold's turn.
-  private func runSlice(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
+  func runSlice(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
     let base = try newestBase().file
     // If the place cannot be read, the compaction begins from the start.
     let pending = try? CompactionPlace(in: base.footer, at: base.reference.position)

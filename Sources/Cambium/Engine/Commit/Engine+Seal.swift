@@ -74,7 +74,8 @@ extension Engine {
     }
   }
 
-  /// Puts everything into the trees, seals the log, cuts it to its first size, and takes no more transactions.
+  /// Puts everything into the trees, empties files that are mostly garbage, seals the log, cuts it to its first size, and takes no more
+  /// transactions.
   ///
   /// Transactions that have begun end first; those that wait for their turn are refused. Snapshots that are held
   /// stay as they are. Other writers may open the store when this returns, however it does, unless it throws
@@ -104,6 +105,7 @@ extension Engine {
     // If files are gone, that is why the fold failed.
     try checkFiles()
     try check(.finishing)
+    if failure == nil { emptySegmentsToClose() }
     // What could not be folded is in the log, if that is well.
     try flushAndSeal()
     if let failure {

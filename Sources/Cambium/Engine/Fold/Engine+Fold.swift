@@ -48,28 +48,16 @@ extension Engine {
     if fold == nil {
       guard let frozen = working.frozen else { return false }
       try checkFiles()
-      leaveSegmentOfGarbage()
+      leaveSegmentOfGarbage(folding: frozen.overlay.byteCount)
       let layers = FoldLayers(frozen.overlay)
       var work = TreeWork()
       work.add(upgrades, of: upgrades == nil ? [] : layers.slots, sought)
       fold = Fold(
-        layers, work, into: working.base, covering: frozen.sequence, names: names,
-        sizes: options.nodeSizes, appendingTo: appender)
+        layers, work, into: working.base, adoption: adoption(folding: frozen.overlay.byteCount),
+        covering: frozen.sequence, names: names, sizes: options.nodeSizes, appendingTo: appender)
     }
     hasFoldTurn = true
     return true
-  }
-
-  /// Leaves the segment that pages are appended to, if most of it is garbage. Nothing in a segment is given back before all of
-  /// it is: what comes next would keep the garbage there. With the lock, and the fold's turn or none taken, when nothing is
-  /// appended that is not published.
-  func leaveSegmentOfGarbage() {
-    let file = working.base.file
-    let end = UInt64(file.reference.endBlock) * UInt64(Layout.blockSize)
-    guard end >= UInt64(options.leastSegmentOfGarbage) else { return }
-    let number = file.reference.position.segment
-    let live = file.footer.segments.first { $0.kind == .pages && $0.number == number }?.liveBytes
-    if live ?? 0 < end / 2 { appender = appender.successor() }
   }
 
   func leaveFoldTurn(_ failure: StoreError?) {
@@ -99,9 +87,8 @@ extension Engine {
   private func noteWritten(_ published: PublishedFooter) {
     lock.lock()
     defer { lock.unlock() }
-    guard let folded = working.frozen?.overlay.byteCount else { return }
-    pace.end(folded: folded)
-    guard folded >= foldThreshold, sought == nil else { return }
+    guard let folded = working.frozen?.overlay.byteCount, folded >= foldThreshold, sought == nil
+    else { return }
     let blocks = published.appended.reduce(0) { $0 + $1.blocks.count }
     overlayScale.note(folded: folded, written: blocks * Layout.blockSize)
   }

@@ -33,7 +33,6 @@ extension Engine {
   func freeze() {
     working.frozen = .init(overlay: working.fresh, sequence: working.sequence)
     working.fresh = Overlay(OverlayArena(capacity: foldThreshold))
-    pace.begin()
     background.wakeFolder()
   }
 

@@ -1,5 +1,5 @@
-// Writers faster than the fold are slowed down to its pace (`WriterPace`). If that is not known, or the fold takes longer
-// than the last one, they are slowed down the more the nearer the fresh overlay is to its bound.
+// Writers faster than the fold are slowed down, the more the nearer the fresh overlay is to its bound: so they
+// meet the fold's pace by many short pauses, and not by one long one at the end.
 
 extension Engine {
   /// What a byte of operations costs in time when the fresh overlay is three quarters full. About what a fold
@@ -11,16 +11,11 @@ extension Engine {
 
   /// Notes that a transaction added `byteCount` bytes of operations. With the lock.
   func addPressure(_ byteCount: Int) {
-    guard background.areRunning, let frozen = working.frozen else {
+    guard background.areRunning, working.frozen != nil else {
       pressure = 0
       return
     }
     let fill = Double(working.fresh.byteCount) / Double(freshMax)
-    let folded = frozen.overlay.byteCount
-    if let lead = pace.lead(after: byteCount, fill: fill, folded: folded) {
-      pressure = lead
-      return
-    }
     let excess = min(2 * fill - 1, 0.98)
     if excess <= 0 { return }
     pressure += Double(byteCount) * Self.nanosecondsPerByte * excess / (1 - excess)

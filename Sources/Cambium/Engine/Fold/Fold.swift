@@ -12,6 +12,7 @@ struct Fold {
   private let present: PageFile
   private let layers: FoldLayers
   private let work: TreeWork
+  private let adoption: Adoption
   private let sequence: UInt64
   private let names: TreeNames
   private let sizes: NodeSizes
@@ -25,15 +26,17 @@ struct Fold {
   /// - Parameters:
   ///   - work: What is done with whole trees besides.
   ///   - present: The state to keep, where that is asked for; the base if nil.
+  ///   - adoption: What may be taken over as it is.
   init(
     _ layers: FoldLayers, _ work: TreeWork = TreeWork(), into base: Base,
-    keeping present: PageFile? = nil, covering sequence: UInt64,
+    keeping present: PageFile? = nil, adoption: Adoption = .all, covering sequence: UInt64,
     names: TreeNames, sizes: NodeSizes, appendingTo appender: PageAppender
   ) {
     self.present = present ?? base.file
     self.layers = layers
     self.work = work
     self.base = base
+    self.adoption = adoption
     self.sequence = sequence
     self.names = names
     self.sizes = sizes
@@ -54,7 +57,7 @@ struct Fold {
     // A tree without entries is no tree.
     let name = names.name(of: slot)
     catalog[name] = try layers.merge(
-      slot, into: base.tree(slot), work.transforms[slot] ?? .none, sizes: sizes,
+      slot, into: base.tree(slot), work.transforms[slot] ?? .none, adoption, sizes: sizes,
       tag: TreeTag(of: name), appendingTo: appender)
     return nil
   }

@@ -16,10 +16,11 @@ struct FoldLayers {
 
   /// Merges what falls into one tree.
   ///
+  /// - Parameter adoption: What may be taken over as it is; where a transaction was spilled, all may be.
   /// - Returns: its new root.
   func merge(
-    _ slot: TreeSlot, into tree: Tree, _ transform: TreeTransform, sizes: NodeSizes,
-    tag: TreeTag, appendingTo appender: PageAppender
+    _ slot: TreeSlot, into tree: Tree, _ transform: TreeTransform, _ adoption: Adoption,
+    sizes: NodeSizes, tag: TreeTag, appendingTo appender: PageAppender
   ) throws(StoreError) -> TreeRoot? {
     if let spill {
       return try merge(
@@ -29,7 +30,7 @@ struct FoldLayers {
     if changes.hidesBase, let root = tree.root { appender.replaced.insert(root) }
     return try TreeMerge.run(
       OverlayInput(changes), into: changes.hidesBase ? nil : tree.root, of: tree.pages,
-      transform: transform, sizes: sizes, tag: tag, appendingTo: appender)
+      transform: transform, adoption: adoption, sizes: sizes, tag: tag, appendingTo: appender)
   }
 
   /// Merges a spilled transaction, in one pass over runs, overlay, base and loaded trees.

@@ -8,6 +8,8 @@
 struct OverlayScale {
   private(set) var factor = 1
   private let max: Int
+  /// The pages' bytes for each byte of the overlay that was folded last; 1 before the first.
+  private var ratio = 1.0
 
   /// The pages' bytes for each byte of an overlay from which on overlays become larger, and below which they become smaller. Half of
   /// the overlay writes at most twice as much for each of its bytes, so the two do not take turns.
@@ -22,11 +24,17 @@ struct OverlayScale {
   ///   - folded: The bytes of its entries.
   ///   - written: The bytes of the pages that were made of them.
   mutating func note(folded: Int, written: Int) {
-    let ratio = Double(written) / Double(Swift.max(1, folded))
-    if ratio > Self.bounds.grow, factor <= max / 2 {
+    ratio = Double(written) / Double(Swift.max(1, folded))
+    if ratio < Self.bounds.shrink, factor > 1 { factor /= 2 }
+    var rest = ratio
+    while rest > Self.bounds.grow, factor <= max / 2 {
       factor *= 2
-    } else if ratio < Self.bounds.shrink, factor > 1 {
-      factor /= 2
+      rest /= 2
     }
+  }
+
+  /// Returns the bytes of pages that the fold of an overlay will probably write, if it is like the last one. A number to plan by.
+  func written(byFolding byteCount: Int) -> Int {
+    Int(Swift.min(ratio * Double(byteCount), 1e15))
   }
 }

@@ -6,13 +6,14 @@ import Testing
 
 /// Overlays, and files of the log, that are as large as folds need them.
 @Suite struct OverlayScaleTests {
-  @Test func `folds that write much for each byte double it, and others halve it again`() {
+  @Test func `folds that write much for each byte double it, once or more, and others halve it`() {
     for (max, factor, written, next) in [
       (1, 1, 1_000_000, 1), (4, 1, 400, 1), (4, 1, 401, 2), (4, 2, 401, 4), (4, 4, 100_000, 4),
       (4, 4, 150, 4), (4, 4, 149, 2), (4, 2, 0, 1), (4, 1, 0, 1), (2, 2, 1000, 2),
+      (8, 1, 800, 2), (8, 1, 801, 4), (8, 1, 1601, 8), (8, 1, 1_000_000, 8), (8, 2, 801, 8),
     ] {
       var scale = OverlayScale(max: max)
-      while scale.factor < factor { scale.note(folded: 1, written: 100) }
+      while scale.factor < factor { scale.note(folded: 100, written: 401) }
       scale.note(folded: 100, written: written)
       #expect(scale.factor == next, "\(written) of 100 at \(factor), at most \(max)")
     }
