@@ -33,7 +33,7 @@ extension Engine {
     let candidates = file.footer.segments.filter {
       $0.kind == .pages && $0.number < own && $0.isMostlyGarbage
     }
-    for segment in candidates.sortedRarely({ $0.liveBytes < $1.liveBytes }) {
+    for segment in candidates.sortedRarely(by: { $0.liveBytes < $1.liveBytes }) {
       guard segment.liveBytes <= budget else { break }
       budget -= segment.liveBytes
       emptied.append(segment.number)
