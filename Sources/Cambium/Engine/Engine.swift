@@ -64,6 +64,9 @@ final class Engine: @unchecked Sendable {
   /// The size that the log's files should have.
   var logTarget: Int
   var overlayScale: OverlayScale
+  var levelPolicy: LevelPolicy
+  /// True if the next fold merges all levels into their trees.
+  var mergesLevels = false
   /// Tasks that wait for a flush, and for the writer's turn.
   var flushWaiters: [FlushWaiter] = []
   var turnWaiters: [TurnWaiter] = []
@@ -125,6 +128,7 @@ final class Engine: @unchecked Sendable {
     hasBegunLog = recovered.log.isBegun
     logTarget = options.logSize.initial
     overlayScale = OverlayScale(max: options.overlayScaleMax)
+    levelPolicy = LevelPolicy(least: options.levelRatio)
     self.options = options
     writerLeft = ThreadCondition(lock)
     progressed = ThreadCondition(lock)

@@ -53,8 +53,9 @@ extension Footer {
       zip(segments, segments.dropFirst()).allSatisfy { $0.precedes($1) },
       "the segment table ascends")
     var bytes: [UInt8] = []
-    try bytes.appendSection(.trees, trees) { tree, bytes throws(StoreError) in
-      try bytes.append(tree)
+    try bytes.appendSection(.trees, CatalogLine.lines(of: trees)) {
+      line, bytes throws(StoreError) in
+      try bytes.append(line)
     }
     try bytes.appendSection(.segments, segments) { extent, bytes throws(StoreError) in
       bytes.append(extent.kind.rawValue)
@@ -75,7 +76,7 @@ extension Footer {
       bytes.append(integer: cursorLength)
       bytes.append(contentsOf: work.cursor)
       bytes.append(integer: UInt32(work.trees.count))
-      for tree in work.trees { try bytes.append(tree) }
+      for tree in work.trees { try bytes.append(CatalogLine(tree)) }
     }
     try bytes.appendSection(.previous, previous.map { [$0] } ?? []) {
       reference, bytes throws(StoreError) in
@@ -153,11 +154,13 @@ extension Footer {
     for _ in 0..<(try reader.integer(UInt32.self)) {
       switch section {
       case .trees:
-        let tree = try NamedTree(reading: &reader, below: position, path: path)
-        if let last = trees.last, !last.precedes(tree) {
-          throw reader.fault("the catalog's names do not ascend")
+        let line = try CatalogLine(reading: &reader, below: position, path: path)
+        for tree in line.trees {
+          if let last = trees.last, !last.precedes(tree) {
+            throw reader.fault("the catalog's names do not ascend")
+          }
+          trees.append(tree)
         }
-        trees.append(tree)
       case .segments:
         let extent = try SegmentExtent(reading: &reader)
         if let last = segments.last, !last.precedes(extent) {
@@ -193,14 +196,13 @@ extension [UInt8] {
     append(contentsOf: payload)
   }
 
-  fileprivate mutating func append(_ tree: NamedTree) throws(StoreError) {
-    try append(shortString: tree.name)
-    append(tree.root == nil ? 0 : 1)
-    if let root = tree.root {
-      // No flags.
-      append(0)
-      append(root.level)
-      root.reference.encode(to: &self)
+  fileprivate mutating func append(_ line: CatalogLine) throws(StoreError) {
+    try append(shortString: line.name)
+    append(UInt8(line.layers.count))
+    for layer in line.layers {
+      append(layer.flags)
+      append(layer.root.level)
+      layer.root.reference.encode(to: &self)
     }
     // No options.
     append(integer: UInt16(0))
@@ -208,52 +210,115 @@ extension [UInt8] {
 }
 
 extension NamedTree {
-  /// True if this line of the catalog comes before another.
+  /// True if this tree comes before another.
   fileprivate func precedes(_ other: NamedTree) -> Bool {
     name.utf8.lexicographicallyPrecedes(other.name.utf8)
   }
 
   /// Stands for the level of a root that is not there.
   fileprivate static let noRoot: UInt8 = 0xff
-  /// The most layers that any version gives a tree. This one gives it one, or none if it has no entries.
-  private static let layersMax = 16
-  /// The bit of an option without which the tree must not be used.
-  private static let mustUnderstand: UInt16 = 1 << 15
   /// The size of a line of the catalog without name and layers: two lengths, and the number of layers.
   static let sizeWithoutName = 4
   /// The size of a layer without a filter: flags, level and root.
   static let layerSize = 2 + PageReference.size
+}
 
-  fileprivate init(
+/// A line of the catalog: a tree with the parts of the level over it. In memory each of them is a tree.
+private struct CatalogLine {
+  let name: String
+  /// The parts of the level, then the tree.
+  var layers: [Layer] = []
+
+  struct Layer {
+    /// Nil for the tree.
+    let part: LevelPart?
+    let root: TreeRoot
+
+    /// Bit 0 would say that there is a filter; the next two say what part it is.
+    var flags: UInt8 { part.map { ($0.rawValue + 1) << 1 } ?? 0 }
+  }
+
+  init(_ tree: NamedTree) {
+    name = tree.name
+    if let root = tree.root { layers = [Layer(part: nil, root: root)] }
+  }
+
+  /// - Parameter trees: Ascending by their names, so that the parts of a level follow their tree.
+  static func lines(of trees: [NamedTree]) -> [CatalogLine] {
+    var lines: [CatalogLine] = []
+    for tree in trees {
+      guard let (name, part) = LevelPart.parsing(tree.name), let root = tree.root,
+        let last = lines.last, last.name == name
+      else {
+        lines.append(CatalogLine(tree))
+        continue
+      }
+      let place = last.layers.count - 1
+      lines[lines.count - 1].layers.insert(Layer(part: part, root: root), at: max(0, place))
+    }
+    return lines
+  }
+
+  /// The tree and the parts, ascending by name.
+  var trees: [NamedTree] {
+    let root = layers.last.flatMap { $0.part == nil ? $0.root : nil }
+    let parts = layers.compactMap { layer in
+      layer.part.map { NamedTree(name: $0.name(over: name), root: layer.root) }
+    }
+    return [NamedTree(name: name, root: root)] + parts
+  }
+
+  /// The most layers that any version gives a tree.
+  private static let layersMax = 16
+  /// The bit of an option without which the tree must not be used.
+  private static let mustUnderstand: UInt16 = 1 << 15
+
+  init(
     reading reader: inout ByteReader, below position: PagePosition, path: String
   ) throws(StoreError) {
     name = try reader.shortString()
-    let layers = try reader.integer(UInt8.self)
-    guard layers <= Self.layersMax else {
-      throw reader.fault("the tree \(name) is said to have \(layers) layers")
+    guard LevelPart.parsing(name) == nil else {
+      throw reader.fault("the name of a tree ends like that of a part of a level")
     }
-    guard layers <= 1 else {
-      throw .newerFormat(path: path, reason: "the tree \(name) has \(layers) layers")
+    let count = try reader.integer(UInt8.self)
+    guard count <= Self.layersMax else {
+      throw reader.fault("the tree \(name) is said to have \(count) layers")
     }
-    if layers == 1 { root = try Self.root(reading: &reader, below: position, path: path) }
+    guard count <= 1 + LevelPart.allCases.count else {
+      throw .newerFormat(path: path, reason: "the tree \(name) has \(count) layers")
+    }
+    for _ in 0..<count {
+      let layer = try Self.layer(reading: &reader, below: position, path: path)
+      if let last = layers.last {
+        guard let part = last.part, layer.part.map({ part.rawValue < $0.rawValue }) ?? true else {
+          throw reader.fault("the layers of the tree \(name) are not in their order")
+        }
+      }
+      layers.append(layer)
+    }
+    guard layers.last?.part == nil else {
+      throw reader.fault("the tree \(name) has a level, and nothing below it")
+    }
     var options = ByteReader(
       try reader.run(Int(try reader.integer(UInt16.self))), at: .page(position),
       invariant: .footerSections)
     try Self.passOver(&options, path: path)
   }
 
-  private static func root(
+  private static func layer(
     reading reader: inout ByteReader, below position: PagePosition, path: String
-  ) throws(StoreError) -> TreeRoot {
+  ) throws(StoreError) -> Layer {
     let flags = try reader.integer(UInt8.self)
-    guard flags == 0 else {
+    guard flags & 1 == 0, flags >> 1 <= LevelPart.allCases.count else {
       throw .newerFormat(path: path, reason: "a tree has flags \(String(flags, radix: 2))")
     }
     let level = try reader.integer(UInt8.self)
     guard level <= Layout.levelMax else { throw reader.fault("a root at level \(level)") }
     let reference = try reader.reference()
     try reference.check(below: position)
-    return TreeRoot(reference: reference, level: level)
+    return Layer(
+      part: flags == 0 ? nil : LevelPart(rawValue: (flags >> 1) &- 1),
+      root: TreeRoot(reference: reference, level: level))
   }
 
   /// Passes over options, none of which this version knows, unless one must be known.
@@ -298,7 +363,8 @@ extension PendingWork {
     cursor = try reader.run(count).array()
     trees = []
     for _ in 0..<(try reader.integer(UInt32.self)) {
-      trees.append(try NamedTree(reading: &reader, below: position, path: path))
+      let line = try CatalogLine(reading: &reader, below: position, path: path)
+      trees += line.trees
     }
   }
 }

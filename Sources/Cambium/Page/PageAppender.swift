@@ -175,6 +175,9 @@ final class PageAppender {
       .map { AppendedBlocks(number: $0.number, blocks: $0.firstUnreadable..<$0.endBlock) }
   }
 
+  /// The number of blocks that were appended since the last publication.
+  var blockCount: Int { extents.reduce(0) { $0 + $1.blocks.count } }
+
   /// Where the next page goes, if there is room for it in that segment; nil before there is a segment.
   var end: PagePosition? {
     open.last.map { PagePosition(segment: $0.number, block: $0.endBlock) }

@@ -34,6 +34,7 @@ extension PageFile {
       let new = found.faults.filter { known.insert($0).inserted }
       report.add(found, new, of: tree.name)
     }
+    if report.faults.isEmpty { report.addLevels(of: footer, in: pages) }
     return report
   }
 
@@ -58,6 +59,15 @@ struct PageFileReport: Sendable {
   init(faults: [StoreError], footer: Footer?) {
     self.faults = faults
     self.footer = footer
+  }
+
+  /// Adds the faults of levels over trees that are whole.
+  fileprivate mutating func addLevels(of footer: Footer, in pages: PageReader) {
+    do throws(StoreError) {
+      faults += try PageFile.levelFaults(of: footer, in: pages)
+    } catch {
+      faults.append(error)
+    }
   }
 
   fileprivate mutating func add(_ tree: TreeReport, _ newFaults: [StoreError], of name: String) {

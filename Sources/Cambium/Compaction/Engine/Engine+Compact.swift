@@ -11,6 +11,14 @@ extension Engine {
     return try SpaceUsage(of: try newestBase().file, droppingKept: droppingKept)
   }
 
+  /// True if a pass of a compaction has begun, and not ended.
+  private var isCompacting: Bool {
+    get throws(StoreError) {
+      let work = try newestBase().file.footer.pendingWork
+      return work.contains { $0.kind == CompactionPlace.kind }
+    }
+  }
+
   private func newestBase() throws(StoreError) -> Base {
     lock.lock()
     defer { lock.unlock() }
@@ -28,6 +36,8 @@ extension Engine {
   ///   begins again, in another segment. A second in a row is, and poisons. `.poisoned`, `.closed`, `.forked`.
   func compact(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
     try checkProcess()
+    // All nodes are to be full, and each entry in one place.
+    if request.scope == .whole, try !isCompacting { try mergeLevels() }
     while true {
       try takeFoldTurnToCompact()
       if let slice = try takeSlice(request) { return slice.done }

@@ -175,13 +175,15 @@ extension Transaction {
     }
     if base.base.tree(tree).root != nil || !editor.present[tree].isEmpty { return }
     var trees = Set(layers.slots).union(base.frozen?.overlay.trees ?? []).union([tree])
-    for tree in base.base.file.footer.trees { trees.insert(try names.slot(of: tree.name)) }
+    for tree in base.base.file.footer.trees {
+      trees.insert(try names.slot(of: LevelPart.treeName(of: tree.name)))
+    }
     let size = trees.reduce(base.base.sizeWithoutTrees) { $0 + Footer.treeSize(names.name(of: $1)) }
     try Self.check(size + Self.catalogReserve, .footerSize)
   }
 
-  /// What a footer may get besides trees: segments, and the place of a compaction.
-  private static var catalogReserve: Int { 8 << 10 }
+  /// What a footer may get besides trees: segments, the place of a compaction, and the parts of levels.
+  private static var catalogReserve: Int { (8 << 10) + LevelPolicy.catalogSize }
 
   /// Takes `key` and its value out. False if it is not there.
   ///
@@ -220,7 +222,7 @@ extension Transaction {
       if let entry = frozen.reference(for: key) { return !entry.isRemoval }
       if frozen.hidesBase { return false }
     }
-    return try base.base.tree(tree).entry(for: key) != nil
+    return try base.base.contains(key, in: tree)
   }
 
   /// Whether a put of `key` adds an entry.

@@ -54,7 +54,10 @@ extension Engine {
       work.add(upgrades, of: upgrades == nil ? [] : layers.slots, sought)
       fold = Fold(
         layers, work, into: working.base, adoption: adoption(folding: frozen.overlay.byteCount),
-        covering: frozen.sequence, names: names, sizes: options.nodeSizes, appendingTo: appender)
+        levels: mergesLevels ? LevelPolicy(least: nil) : levelPolicy, usual: foldThreshold,
+        covering: frozen.sequence,
+        names: names, sizes: options.nodeSizes, appendingTo: appender)
+      if mergesLevels { fold?.mergeLevels() }
     }
     hasFoldTurn = true
     return true
@@ -74,9 +77,10 @@ extension Engine {
     try beginLog()
     noteFold()
     guard let published = try fold?.step() else { return }
+    let outcomes = fold?.outcomes ?? []
     fold = nil
     failedFolds = 0
-    noteWritten(published)
+    noteWritten(published, outcomes)
     try makeTrue(published) { $0.settle(on: $1) }
     noteFoldEnd(nil)
     holdReserve(for: published.file)
@@ -84,9 +88,11 @@ extension Engine {
 
   /// Has the next overlays be as large as what a fold wrote asks for. Not of an overlay that was folded before it was full, nor of
   /// a fold that a deferred migration gave other rows besides.
-  private func noteWritten(_ published: PublishedFooter) {
+  private func noteWritten(_ published: PublishedFooter, _ outcomes: [FoldOutcome]) {
     lock.lock()
     defer { lock.unlock() }
+    if sought == nil, !mergesLevels { levelPolicy.note(outcomes) }
+    mergesLevels = false
     guard let folded = working.frozen?.overlay.byteCount, folded >= foldThreshold, sought == nil
     else { return }
     let blocks = published.appended.reduce(0) { $0 + $1.blocks.count }

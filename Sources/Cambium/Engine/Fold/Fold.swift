@@ -13,6 +13,9 @@ struct Fold {
   private let layers: FoldLayers
   private let work: TreeWork
   private let adoption: Adoption
+  private let policy: LevelPolicy
+  /// The bytes of a full overlay.
+  private let usual: Int
   private let sequence: UInt64
   private let names: TreeNames
   private let sizes: NodeSizes
@@ -20,6 +23,8 @@ struct Fold {
   /// The trees that something falls into and that were not merged yet.
   private var slots: [TreeSlot]
   private var catalog: [String: TreeRoot] = [:]
+  /// What was done with each tree so far.
+  private(set) var outcomes: [FoldOutcome] = []
 
   /// Begins the fold of `layers`, whose newest commit is `sequence`, into the trees of `base`.
   ///
@@ -27,9 +32,12 @@ struct Fold {
   ///   - work: What is done with whole trees besides.
   ///   - present: The state to keep, where that is asked for; the base if nil.
   ///   - adoption: What may be taken over as it is.
+  ///   - policy: Which trees get levels, where nothing is done with them besides.
+  ///   - usual: The bytes of a full overlay.
   init(
     _ layers: FoldLayers, _ work: TreeWork = TreeWork(), into base: Base,
-    keeping present: PageFile? = nil, adoption: Adoption = .all, covering sequence: UInt64,
+    keeping present: PageFile? = nil, adoption: Adoption = .all,
+    levels policy: LevelPolicy = LevelPolicy(least: nil), usual: Int = 0, covering sequence: UInt64,
     names: TreeNames, sizes: NodeSizes, appendingTo appender: PageAppender
   ) {
     self.present = present ?? base.file
@@ -37,12 +45,19 @@ struct Fold {
     self.work = work
     self.base = base
     self.adoption = adoption
+    self.policy = policy
+    self.usual = usual
     self.sequence = sequence
     self.names = names
     self.sizes = sizes
     self.appender = appender
     slots = Set(layers.slots).union(work.transforms.keys).sortedRarely(by: >)
     for tree in base.file.footer.trees { catalog[tree.name] = tree.root }
+  }
+
+  /// Has all levels merged into their trees, too.
+  mutating func mergeLevels() {
+    slots = Set(slots).union(base.slotsOfLevels).sortedRarely(by: >)
   }
 
   /// Does the next part of the work.
@@ -54,12 +69,28 @@ struct Fold {
       for operation in work.operations { apply(operation) }
       return try publish()
     }
-    // A tree without entries is no tree.
-    let name = names.name(of: slot)
-    catalog[name] = try layers.merge(
-      slot, into: base.tree(slot), work.transforms[slot] ?? .none, adoption, sizes: sizes,
-      tag: TreeTag(of: name), appendingTo: appender)
+    try fold(slot)
     return nil
+  }
+
+  private mutating func fold(_ slot: TreeSlot) throws(StoreError) {
+    let name = names.name(of: slot)
+    let (byteCount, transform) = (layers.byteCount(slot), work.transforms[slot])
+    let target: FoldTarget =
+      transform == nil
+      ? policy.target(slot, in: base, folding: byteCount, usual: usual) : .tree
+    let before = appender.blockCount
+    let folded = try layers.merge(
+      slot, name, into: base, transform ?? .none, target, adoption, sizes: sizes,
+      appendingTo: appender)
+    // A tree without entries is no tree.
+    catalog[name] = folded.root
+    for part in LevelPart.allCases { catalog[part.name(over: name)] = folded.level[part] }
+    let merged = target == .tree ? base.level(slot)?.liveBytes ?? 0 : 0
+    outcomes.append(
+      FoldOutcome(
+        slot: slot, target: target, folded: byteCount + merged,
+        written: (appender.blockCount - before) * Layout.blockSize))
   }
 
   private mutating func apply(_ operation: TreeOperation) {
@@ -67,11 +98,21 @@ struct Fold {
     case .copy(let source, let target):
       // From now on both share pages, and nothing refers to those of the former target.
       appender.replaced.insertUnknown()
-      catalog[names.name(of: target)] = catalog[names.name(of: source)]
+      for (source, target) in zip(treeNames(source), treeNames(target)) {
+        catalog[target] = catalog[source]
+      }
     case .move(let source, let target):
-      if catalog[names.name(of: target)] != nil { appender.replaced.insertUnknown() }
-      catalog[names.name(of: target)] = catalog.removeValue(forKey: names.name(of: source))
+      for (source, target) in zip(treeNames(source), treeNames(target)) {
+        if catalog[target] != nil { appender.replaced.insertUnknown() }
+        catalog[target] = catalog.removeValue(forKey: source)
+      }
     }
+  }
+
+  /// The names of a tree and of the parts of a level over it.
+  private func treeNames(_ slot: TreeSlot) -> [String] {
+    let name = names.name(of: slot)
+    return [name] + LevelPart.allCases.map { $0.name(over: name) }
   }
 }
 

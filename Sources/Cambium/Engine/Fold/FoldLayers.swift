@@ -16,33 +16,53 @@ struct FoldLayers {
 
   /// Merges what falls into one tree.
   ///
-  /// - Parameter adoption: What may be taken over as it is; where a transaction was spilled, all may be.
-  /// - Returns: its new root.
+  /// - Parameters:
+  ///   - target: Where it goes, unless an overlay hides what is there, or a transaction was spilled.
+  ///   - adoption: What may be taken over as it is; where a transaction was spilled, all may be.
+  /// - Returns: its new roots.
   func merge(
-    _ slot: TreeSlot, into tree: Tree, _ transform: TreeTransform, _ adoption: Adoption,
-    sizes: NodeSizes, tag: TreeTag, appendingTo appender: PageAppender
-  ) throws(StoreError) -> TreeRoot? {
+    _ slot: TreeSlot, _ name: String, into base: Base, _ transform: TreeTransform,
+    _ target: FoldTarget, _ adoption: Adoption, sizes: NodeSizes,
+    appendingTo appender: PageAppender
+  ) throws(StoreError) -> FoldedTree {
+    let (tree, level) = (base.tree(slot), base.level(slot))
+    let tag = TreeTag(of: name)
     if let spill {
       return try merge(
-        spill, slot, into: tree, transform, sizes: sizes, tag: tag, appendingTo: appender)
+        spill, slot, into: tree, level, transform, sizes: sizes, tag: tag, appendingTo: appender)
     }
     let changes = overlay[slot]
-    if changes.hidesBase, let root = tree.root { appender.replaced.insert(root) }
-    return try TreeMerge.run(
-      OverlayInput(changes), into: changes.hidesBase ? nil : tree.root, of: tree.pages,
-      transform: transform, adoption: adoption, sizes: sizes, tag: tag, appendingTo: appender)
+    if changes.hidesBase {
+      appender.replaced.insert(tree, level)
+    } else if target == .level {
+      let fold = LevelFold(changes, into: level, over: tree, name, sizes, appender)
+      return FoldedTree(root: tree.root, level: try fold.run(adoption))
+    } else if let level {
+      appender.replaced.insert(level)
+      var inputs = changes.isEmpty ? [] : [SpillInput.overlay(OverlayRunInput(changes))]
+      inputs.append(.level(LevelRunInput(level)))
+      let root = try TreeMerge.run(
+        RunMerge(newestFirst: inputs, largeValues: nil), into: tree.root, of: tree.pages,
+        transform: transform, adoption: adoption, sizes: sizes, tag: tag, appendingTo: appender)
+      return FoldedTree(root: root)
+    }
+    return FoldedTree(
+      root: try TreeMerge.run(
+        OverlayInput(changes), into: changes.hidesBase ? nil : tree.root, of: tree.pages,
+        transform: transform, adoption: adoption, sizes: sizes, tag: tag, appendingTo: appender))
   }
 
-  /// Merges a spilled transaction, in one pass over runs, overlay, base and loaded trees.
+  /// Merges a spilled transaction, in one pass over runs, overlay, level, base and loaded trees.
   private func merge(
-    _ spill: Spill, _ slot: TreeSlot, into tree: Tree,
+    _ spill: Spill, _ slot: TreeSlot, into tree: Tree, _ level: Level?,
     _ transform: TreeTransform, sizes: NodeSizes, tag: TreeTag, appendingTo appender: PageAppender
-  ) throws(StoreError) -> TreeRoot? {
+  ) throws(StoreError) -> FoldedTree {
     // Often there is nothing to be merged but these and the tree.
-    if overlay[slot].isEmpty, let puts = spill.takeOnlyPuts(slot) {
-      return try TreeMerge.run(
-        puts, into: tree.root, of: tree.pages, transform: transform, sizes: sizes,
-        tag: tag, appendingTo: appender)
+    if overlay[slot].isEmpty, level == nil, let puts = spill.takeOnlyPuts(slot) {
+      return FoldedTree(
+        root: try TreeMerge.run(
+          puts, into: tree.root, of: tree.pages, transform: transform, sizes: sizes,
+          tag: tag, appendingTo: appender))
     }
     var (inputs, loaded, hidesBase) = spill.takeInputs(slot)
     // What is below a layer that hides its base does not count.
@@ -51,12 +71,44 @@ struct FoldLayers {
       if !changes.isEmpty { inputs.append(.overlay(OverlayRunInput(changes))) }
       hidesBase = changes.hidesBase
     }
-    if hidesBase, let root = tree.root { appender.replaced.insert(root) }
+    if hidesBase {
+      appender.replaced.insert(tree, level)
+    } else if let level {
+      appender.replaced.insert(level)
+      inputs.append(.level(LevelRunInput(level)))
+    }
     let pages = loaded.isEmpty ? tree.pages : try spill.loads.pages(over: tree.pages)
-    return try TreeMerge.run(
-      RunMerge(newestFirst: inputs, largeValues: try spill.largeValuePages()),
-      into: hidesBase ? nil : tree.root,
-      of: pages, transform: transform, sizes: sizes, tag: tag, followedBy: loaded.following,
-      appendingTo: appender)
+    return FoldedTree(
+      root: try TreeMerge.run(
+        RunMerge(newestFirst: inputs, largeValues: try spill.largeValuePages()),
+        into: hidesBase ? nil : tree.root,
+        of: pages, transform: transform, sizes: sizes, tag: tag, followedBy: loaded.following,
+        appendingTo: appender))
+  }
+
+  /// The bytes of what falls into one tree; of a spilled transaction, none.
+  func byteCount(_ slot: TreeSlot) -> Int {
+    let share = Double(overlay[slot].entryCount) / Double(max(1, overlay.entryCount))
+    return Int(Double(overlay.byteCount) * min(1, share))
+  }
+}
+
+/// The roots of a tree that something was folded into, and of what lies over it.
+struct FoldedTree {
+  let root: TreeRoot?
+  var level = LevelRoots()
+}
+
+extension ReplacedPages {
+  /// Adds a whole tree, and what lies over it.
+  fileprivate mutating func insert(_ tree: Tree, _ level: Level?) {
+    if let root = tree.root { insert(root) }
+    if let level { insert(level) }
+  }
+
+  fileprivate mutating func insert(_ level: Level) {
+    for part in LevelPart.allCases {
+      if let root = level[part].root { insert(root) }
+    }
   }
 }

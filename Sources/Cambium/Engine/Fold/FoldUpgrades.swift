@@ -68,7 +68,7 @@ extension Engine {
   }
 
   /// Takes the writer's turn when nothing is frozen. With the lock, which it gives up meanwhile.
-  private func takeTurnToFreeze() throws(StoreError) {
+  func takeTurnToFreeze() throws(StoreError) {
     while true {
       if working.frozen != nil {
         background.wakeFolder()
@@ -82,7 +82,7 @@ extension Engine {
 
   /// Freezes the overlay, and has it frozen in the states too that commits have left: so the fold that ends with
   /// it replaces their trees, though no commit comes. With the lock and the writer's turn.
-  private func freezeWhatIsPublished() {
+  func freezeWhatIsPublished() {
     freeze()
     let state = working
     commits.update { if $0.sequence == state.sequence { $0 = state } }

@@ -23,6 +23,7 @@ struct LayeredBatch {
       if changes.allSatisfy({ $0 != nil }) { return }
     }
     try tree.base.find(keys, to: &leaves)
+    try tree.level?.find(keys, over: &leaves)
   }
 
   /// The entry of a key; nil if there is none.
@@ -50,7 +51,11 @@ struct KeptEntry {
   ) throws(StoreError) -> Bool {
     change = tree.change(of: key)
     if let change { return !change.isRemoval }
-    leaf = try tree.base.entry(for: key)
+    switch try tree.level?.answer(for: key) ?? .nothing {
+    case .put(let entry): leaf = entry
+    case .removal: leaf = nil
+    case .nothing: leaf = try tree.base.entry(for: key)
+    }
     return leaf != nil
   }
 

@@ -1,6 +1,6 @@
 /// A place in a layered tree that moves from entry to entry, in order and back.
 ///
-/// It merges the tree's cursor with the overlays' changes. Both stand on the present entry or on their
+/// It merges the tree's cursor with the changes of overlays and of a level. Both stand on the present entry or on their
 /// next one on the way the cursor moves. Where the next change belongs in the tree's leaf is found
 /// once; up to there the tree's entries follow one another without a comparison.
 ///
@@ -17,7 +17,7 @@ struct LayeredCursor: ~Copyable {
 
   private let tree: LayeredTree
   private var base: Cursor
-  private var changes: ChangesCursor
+  private var changes: TreeChanges
   private var place = Place.nowhere
   private var isForward = true
   /// Whether the base stands on the key of the present change, too.
@@ -30,7 +30,7 @@ struct LayeredCursor: ~Copyable {
   init(_ tree: LayeredTree) {
     self.tree = tree
     base = Cursor(tree.base)
-    changes = ChangesCursor(newestFirst: tree.overlays)
+    changes = TreeChanges(of: tree)
   }
 
   /// Whether the cursor stands on an entry.
@@ -47,12 +47,12 @@ struct LayeredCursor: ~Copyable {
   var storedValue: RawSpan {
     @_lifetime(borrow self)
     @inline(__always)
-    get { place == .change ? changes.value : base.storedValue }
+    get { place == .change ? changes.storedValue : base.storedValue }
   }
 
   /// Whether the value has pages of its own.
   @inline(__always)
-  var isExternal: Bool { place == .change ? false : base.isExternal }
+  var isExternal: Bool { place == .change ? changes.isExternal : base.isExternal }
 
   @inline(__always)
   var schemaVersion: UInt32 {
@@ -64,7 +64,7 @@ struct LayeredCursor: ~Copyable {
   /// - Throws: `.corrupt`, `.io`.
   func appendValue(to value: inout [UInt8]) throws(StoreError) {
     if place == .change {
-      value.append(changes.value)
+      try changes.appendValue(to: &value)
     } else {
       try tree.base.append(base.entry, to: &value)
     }
@@ -78,7 +78,7 @@ extension LayeredCursor {
   mutating func first() throws(StoreError) -> Bool {
     place = .nowhere
     _ = try base.first()
-    _ = changes.first()
+    _ = try changes.first()
     return try settleForward()
   }
 
@@ -86,7 +86,7 @@ extension LayeredCursor {
   mutating func last() throws(StoreError) -> Bool {
     place = .nowhere
     _ = try base.last()
-    _ = changes.last()
+    _ = try changes.last()
     return try settleBackward()
   }
 
@@ -96,7 +96,7 @@ extension LayeredCursor {
   mutating func seek(to key: RawSpan) throws(StoreError) -> Bool {
     place = .nowhere
     _ = try base.seek(to: key)
-    _ = changes.seek(to: key)
+    _ = try changes.seek(to: key)
     return try settleForward()
   }
 
@@ -134,7 +134,7 @@ extension LayeredCursor {
     place = .nowhere
     if left == .nowhere { return false }
     if !isForward { try turn(leaving: left, isForward: true) }
-    if left == .change { _ = changes.next() }
+    if left == .change { _ = try changes.next() }
     if left == .base || isTie { _ = try base.next() }
     return try settleForward()
   }
@@ -145,7 +145,7 @@ extension LayeredCursor {
     place = .nowhere
     if left == .nowhere { return false }
     if isForward { try turn(leaving: left, isForward: false) }
-    if left == .change { _ = changes.previous() }
+    if left == .change { _ = try changes.previous() }
     if left == .base || isTie { _ = try base.previous() }
     return try settleBackward()
   }
@@ -154,9 +154,9 @@ extension LayeredCursor {
   private mutating func turn(leaving left: Place, isForward: Bool) throws(StoreError) {
     if left == .base {
       if changes.isOnEntry {
-        _ = isForward ? changes.next() : changes.previous()
+        _ = isForward ? try changes.next() : try changes.previous()
       } else {
-        _ = isForward ? changes.first() : changes.last()
+        _ = isForward ? try changes.first() : try changes.last()
       }
     } else if base.isOnEntry {
       _ = isForward ? try base.next() : try base.previous()
@@ -188,7 +188,7 @@ extension LayeredCursor {
         return stand(on: .change)
       }
       if isSame { _ = try base.next() }
-      _ = changes.next()
+      _ = try changes.next()
     }
     limit = base.countInLeaf
     return base.isOnEntry && stand(on: .base)
@@ -212,7 +212,7 @@ extension LayeredCursor {
         return stand(on: .change)
       }
       if isSame { _ = try base.previous() }
-      _ = changes.previous()
+      _ = try changes.previous()
     }
     floor = 0
     return base.isOnEntry && stand(on: .base)

@@ -6,7 +6,7 @@ extension LayeredTree {
   func forEachKeyChanged(
     since other: LayeredTree, _ body: (RawSpan) throws -> Void
   ) rethrows -> Bool {
-    guard base.root == other.base.root else { return false }
+    guard base.root == other.base.root, level?.roots == other.level?.roots else { return false }
     var changes = ChangesCursor(newestFirst: overlays + other.overlays)
     var isOn = changes.first()
     while isOn {

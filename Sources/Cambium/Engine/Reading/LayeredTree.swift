@@ -1,17 +1,20 @@
-/// One tree of one state: a tree in pages, and over it what overlays say of it.
+/// One tree of one state: a tree in pages, over it what a level says of it, and over both what overlays say.
 ///
 /// It is read as long as the versions of its overlays may be: while they are pinned, say.
 struct LayeredTree: Sendable {
   /// Newest first; only those that say something, and that nothing newer hides.
   private(set) var overlays: [OverlayTree] = []
+  /// Nil also where an overlay hides it.
+  let level: Level?
   /// Without a root where an overlay hides it.
   let base: Tree
 
   /// - Parameters:
   ///   - newest: What it changes from what lies below it here; so does `older`.
   ///   - older: Below it, if there are two.
+  ///   - level: Between them and the base.
   @inline(__always)
-  init(_ newest: OverlayTree, _ older: OverlayTree?, over base: Tree) {
+  init(_ newest: OverlayTree, _ older: OverlayTree?, over base: Tree, under level: Level?) {
     var hidesBase = false
     if !newest.isEmpty {
       overlays.append(newest)
@@ -21,16 +24,18 @@ struct LayeredTree: Sendable {
       overlays.append(older)
       hidesBase = older.hidesBase
     }
+    self.level = hidesBase ? nil : level
     self.base = hidesBase ? Tree(pages: base.pages, root: nil) : base
   }
 
   /// - Parameter overlays: Newest first. Each knows its changes from what lies below it here.
-  init(overlays: [OverlayTree], over base: Tree) {
+  init(overlays: [OverlayTree], over base: Tree, under level: Level? = nil) {
     var hidesBase = false
     for overlay in overlays where !overlay.isEmpty && !hidesBase {
       self.overlays.append(overlay)
       hidesBase = overlay.hidesBase
     }
+    self.level = hidesBase ? nil : level
     self.base = hidesBase ? Tree(pages: base.pages, root: nil) : base
   }
 }
@@ -49,6 +54,13 @@ extension LayeredTree {
     for index in overlays.indices {
       guard let change = overlays[index].reference(for: key) else { continue }
       return change.isRemoval ? nil : LayeredEntry(change, of: self)
+    }
+    if let level {
+      switch try level.answer(for: key) {
+      case .put(let entry): return LayeredEntry(entry, of: self)
+      case .removal: return nil
+      case .nothing: break
+      }
     }
     guard let entry = try base.entry(for: key) else { return nil }
     return LayeredEntry(entry, of: self)
@@ -99,14 +111,16 @@ extension LayeredTree {
 
 extension LayeredTree {
   /// The number of entries. Constant time.
-  var count: Int { overlays.reduce(base.count) { $0 + $1.countChange } }
+  var count: Int {
+    overlays.reduce(base.count + (level?.countChange ?? 0)) { $0 + $1.countChange }
+  }
 
   /// The number of entries with keys below `key`.
   ///
   /// - Complexity: O(log count).
   /// - Throws: `.corrupt`, also where the counts beside the path do not add up; `.io`.
   func rank(of key: RawSpan) throws(StoreError) -> Int {
-    var rank = try base.rank(of: key)
+    var rank = try base.rank(of: key) + (level?.countChange(below: key) ?? 0)
     for index in overlays.indices { rank += overlays[index].countChange(below: key) }
     return rank
   }
@@ -127,6 +141,7 @@ extension LayeredTree {
   /// - Throws: `.corrupt`, `.io`.
   func estimatedCount(from low: RawSpan, upTo high: RawSpan) throws(StoreError) -> Int {
     var count = try base.estimatedCount(from: low, upTo: high)
+    if let level { count += try level.estimatedCountChange(from: low, upTo: high) }
     for index in overlays.indices {
       count += overlays[index].countChange(below: high) - overlays[index].countChange(below: low)
     }

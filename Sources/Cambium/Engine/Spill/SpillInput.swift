@@ -1,8 +1,9 @@
-/// One of the layers that a spilled transaction is merged from, in the order of its keys.
+/// One of the layers that a spilled transaction, or a fold into a tree below a level, is merged from, in the order of its keys.
 enum SpillInput {
   case run(RunInput)
   case buffer(BufferInput)
   case overlay(OverlayRunInput)
+  case level(LevelRunInput)
 
   @inline(__always)
   func advance() throws(StoreError) -> Bool {
@@ -10,6 +11,7 @@ enum SpillInput {
     case .run(let input): try input.advance()
     case .buffer(let input): try input.advance()
     case .overlay(let input): try input.advance()
+    case .level(let input): try input.advance()
     }
   }
 
@@ -18,7 +20,7 @@ enum SpillInput {
     switch self {
     case .run(let input): input.count
     case .buffer(let input): input.countMax
-    case .overlay: nil
+    case .overlay, .level: nil
     }
   }
 
@@ -31,6 +33,7 @@ enum SpillInput {
       case .run(let input): unsafe _overrideLifetime(input.key, borrowing: self)
       case .buffer(let input): unsafe _overrideLifetime(input.key, borrowing: self)
       case .overlay(let input): unsafe _overrideLifetime(input.key, borrowing: self)
+      case .level(let input): unsafe _overrideLifetime(input.key, borrowing: self)
       }
     }
   }
@@ -44,6 +47,7 @@ enum SpillInput {
       case .run(let input): unsafe _overrideLifetime(input.stored, borrowing: self)
       case .buffer(let input): unsafe _overrideLifetime(input.stored, borrowing: self)
       case .overlay(let input): unsafe _overrideLifetime(input.stored, borrowing: self)
+      case .level(let input): unsafe _overrideLifetime(input.stored, borrowing: self)
       }
     }
   }
@@ -55,6 +59,7 @@ enum SpillInput {
       case .run(let input): input.schemaVersion
       case .buffer(let input): input.schemaVersion
       case .overlay(let input): input.schemaVersion
+      case .level(let input): input.schemaVersion
       }
     }
   }

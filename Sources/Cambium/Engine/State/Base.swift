@@ -2,6 +2,8 @@
 final class Base: Sendable {
   let file: PageFile
   private let roots: [TreeRoot?]
+  /// What lies over trees.
+  private let levels: [Level?]
   /// The size of the footer without its catalog; larger than any if that cannot be written.
   let sizeWithoutTrees: Int
 
@@ -9,20 +11,87 @@ final class Base: Sendable {
   init(_ file: PageFile, names: TreeNames) throws(StoreError) {
     self.file = file
     var roots: [TreeRoot?] = []
+    var parts: [Int: LevelRoots] = [:]
     for tree in file.footer.trees {
-      let slot = Int(try names.slot(of: tree.name).number)
+      let level = LevelPart.parsing(tree.name)
+      let slot = Int(try names.slot(of: level?.tree ?? tree.name).number)
       while roots.count <= slot { roots.append(nil) }
-      roots[slot] = tree.root
+      if let level {
+        parts[slot, default: LevelRoots()][level.part] = tree.root
+      } else {
+        roots[slot] = tree.root
+      }
+    }
+    var levels: [Level?] = []
+    for (slot, roots) in parts {
+      while levels.count <= slot { levels.append(nil) }
+      levels[slot] = Level(roots, of: file.pages)
     }
     self.roots = roots
+    self.levels = levels
     sizeWithoutTrees = (try? file.footer.sizeWithoutTrees()) ?? .max / 2
   }
 
   /// Every commit up to this one is in the trees.
   var coveredSequence: UInt64 { file.reference.coveredSequence }
 
+  /// A tree, without what lies over it.
+  @inline(__always)
   func tree(_ slot: TreeSlot) -> Tree {
     let slot = Int(slot.number)
     return Tree(pages: file.pages, root: slot < roots.count ? roots[slot] : nil)
+  }
+
+  /// What lies over a tree; nil if nothing does.
+  @inline(__always)
+  func level(_ slot: TreeSlot) -> Level? {
+    let slot = Int(slot.number)
+    return slot < levels.count ? levels[slot] : nil
+  }
+}
+
+extension Base {
+  /// The trees over which something lies.
+  var slotsOfLevels: [TreeSlot] {
+    levels.indices.filter { levels[$0] != nil }.map { TreeSlot(UInt32($0)) }
+  }
+
+  /// The number of trees over which something lies.
+  var levelCount: Int { levels.count { $0 != nil } }
+
+  /// Whether a tree has an entry of `key`.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func contains(_ key: RawSpan, in slot: TreeSlot) throws(StoreError) -> Bool {
+    if let level = level(slot) {
+      switch try level.answer(for: key) {
+      case .put: return true
+      case .removal: return false
+      case .nothing: break
+      }
+    }
+    return try tree(slot).entry(for: key) != nil
+  }
+
+  /// The number of entries of a tree.
+  func count(_ slot: TreeSlot) -> Int { tree(slot).count + (level(slot)?.countChange ?? 0) }
+
+  /// The bytes of the pages of a tree, and of what lies over it.
+  func liveBytes(_ slot: TreeSlot) -> Int {
+    tree(slot).liveBytes + (level(slot)?.liveBytes ?? 0)
+  }
+
+  /// The lowest schema version of an entry in the pages of a tree; nil if there are none.
+  func lowestVersion(_ slot: TreeSlot) -> UInt32? {
+    [tree(slot).lowestVersion, level(slot)?.lowestVersion].compactMap(\.self).min()
+  }
+
+  /// The number of entries of a tree whose version is below `version`: they may be more than the tree has, as some may be replaced or
+  /// removed by what lies over it.
+  ///
+  /// - Complexity: O(branches above such entries).
+  /// - Throws: `.corrupt`, `.io`.
+  func count(below version: UInt32, in slot: TreeSlot) throws(StoreError) -> Int {
+    try tree(slot).count(below: version) + (level(slot)?.count(below: version) ?? 0)
   }
 }

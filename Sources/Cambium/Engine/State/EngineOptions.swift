@@ -5,6 +5,8 @@ struct EngineOptions: Hashable, Sendable {
   /// How many times as large overlays and the log's files may become, while folds write much more than they fold: see
   /// `OverlayScale`. A power of two.
   var overlayScaleMax = 1
+  /// The bytes of pages for each byte that a fold puts into a tree from which on the tree gets a level; never if nil: see `LevelPolicy`.
+  var levelRatio: Double?
   /// The bytes of operations that a write transaction may keep in memory before it spills runs.
   var transactionBudget = 64 << 20
   /// How many runs of about one size a spilled transaction has before they are merged.

@@ -35,6 +35,7 @@ struct StoreState: Sendable {
   /// One tree of this state.
   func tree(_ slot: TreeSlot) -> LayeredTree {
     // Without an array of overlays: this is part of every lookup.
-    LayeredTree(fresh[slot], frozen?.overlay[slot], over: base.tree(slot))
+    LayeredTree(
+      fresh[slot], frozen?.overlay[slot], over: base.tree(slot), under: base.level(slot))
   }
 }

@@ -112,16 +112,16 @@ extension TreeAccess {
   }
 
   /// The bytes of the pages that hold the tree.
-  func liveBytes(in tree: TreeSlot) -> UInt64 { base.tree(tree).root?.reference.liveBytes ?? 0 }
+  func liveBytes(in tree: TreeSlot) -> UInt64 { UInt64(clamping: base.liveBytes(tree)) }
 
   /// The lowest schema version of an entry in the pages that hold the tree; nil if there are none.
-  func lowestVersion(in tree: TreeSlot) -> UInt32? { base.tree(tree).lowestVersion }
+  func lowestVersion(in tree: TreeSlot) -> UInt32? { base.lowestVersion(tree) }
 
   /// How many entries of a tree are of a version below `version`, as far as pages have them.
   ///
   /// - Complexity: O(branches above such entries).
   func count(below version: UInt32, in tree: TreeSlot) throws(StoreError) -> Int {
-    try base.tree(tree).count(below: version)
+    try base.count(below: version, in: tree)
   }
 
   /// Returns true if an index has the entries of all records.

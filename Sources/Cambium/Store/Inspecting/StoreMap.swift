@@ -126,6 +126,9 @@ extension String {
     if let tree = MadeTree.origin(of: self) {
       return "\(tree.asTreeName(in: schema)), as a migration made it"
     }
+    if let (tree, part) = LevelPart.parsing(self) {
+      return "\(tree.asTreeName(in: schema)), what a level has \(part)"
+    }
     for record in schema?.records ?? [] {
       if self == Entity.name(ofRows: record.number) { return record.name }
       for index in record.indexes where self == Entity.name(ofIndex: index.number) {

@@ -1,0 +1,112 @@
+/// The entries of a damaged tree with what a damaged level over it says of them, in order.
+///
+/// What was added or replaced in the level counts before the tree, and what was removed there is left out. Where a part of the level cannot be read, the
+/// entries of the tree come back that it had replaced or removed: the losses name the part.
+struct SalvagedLayers: SortedInput {
+  /// Those of the level first.
+  private let sources: [Source]
+  /// The one that has the present entry.
+  private var present = 0
+  private var hasBegun = false
+
+  private final class Source {
+    let part: LevelPart?
+    // One owner on one thread uses them, so accesses cannot overlap.
+    @exclusivity(unchecked) private var entries: SalvagedEntries
+    @exclusivity(unchecked) private(set) var isOnEntry = true
+
+    init(_ part: LevelPart?, _ entries: consuming SalvagedEntries) {
+      self.part = part
+      unsafe self.entries = entries
+    }
+
+    func advance() throws(StoreError) {
+      if unsafe isOnEntry { unsafe isOnEntry = try unsafe entries.advance() }
+    }
+
+    var key: RawSpan {
+      @_lifetime(borrow self)
+      get { unsafe _overrideLifetime(entries.key, borrowing: self) }
+    }
+
+    var value: RawSpan {
+      @_lifetime(borrow self)
+      get { unsafe _overrideLifetime(entries.value, borrowing: self) }
+    }
+
+    var schemaVersion: UInt32 { unsafe entries.schemaVersion }
+  }
+
+  /// - Parameter level: The parts of the level over the tree; empty if there is none.
+  init(
+    _ tree: SalvagedTree, under level: [SalvagedTree], of pages: PageReader, losses: SalvageLosses
+  ) {
+    sources = (level + [tree]).map {
+      Source(
+        LevelPart.parsing($0.name)?.part, SalvagedEntries($0, of: pages, losses: losses))
+    }
+  }
+
+  mutating func advance() throws(StoreError) -> Bool {
+    repeat {
+      if hasBegun {
+        try pass()
+      } else {
+        for source in sources { try source.advance() }
+        hasBegun = true
+      }
+      guard let next = lowest else { return false }
+      present = next
+    } while sources[present].part == .removed
+    return true
+  }
+
+  /// Moves all that stand on the present key.
+  private func pass() throws(StoreError) {
+    let key = keyBytes(present)
+    for index in sources.indices where order(index, to: key) == 0 { try sources[index].advance() }
+  }
+
+  /// The source with the lowest key; of several, one of the level.
+  private var lowest: Int? {
+    var lowest: Int?
+    for index in sources.indices {
+      let source = sources[index]
+      guard unsafe source.isOnEntry else { continue }
+      if let other = lowest, order(index, to: keyBytes(other)) ?? 1 >= 0 { continue }
+      lowest = index
+    }
+    return lowest
+  }
+
+  private func keyBytes(_ index: Int) -> [UInt8] {
+    let source = sources[index]
+    return source.key.array()
+  }
+
+  /// How the key of a source compares with another; nil if it stands on none.
+  private func order(_ index: Int, to key: [UInt8]) -> Int? {
+    let source = sources[index]
+    guard unsafe source.isOnEntry else { return nil }
+    return Int(source.key.compare(key.rawSpan))
+  }
+
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    get {
+      let source = sources[present]
+      return unsafe _overrideLifetime(source.key, borrowing: self)
+    }
+  }
+
+  var value: RawSpan {
+    @_lifetime(borrow self)
+    get {
+      let source = sources[present]
+      return unsafe _overrideLifetime(source.value, borrowing: self)
+    }
+  }
+
+  var isRemoval: Bool { false }
+  var schemaVersion: UInt32 { sources[present].schemaVersion }
+}
