@@ -104,8 +104,12 @@ public struct StoreOptions: Sendable {
   /// How many times as large overlays may become where no size is set.
   static var overlayScaleMax: Int { 8 }
 
+  /// The bytes of pages for each byte of changes from which on a large tree gets a level.
+  static var levelRatio: Double { 6 }
+
   var engine: EngineOptions {
     var engine = EngineOptions()
+    engine.levelRatio = Self.levelRatio
     engine.readMode = readMode
     engine.transactionBudget = min(max(transactionBudget, 512), 16 << 30)
     if let foldThreshold {

@@ -93,7 +93,14 @@ extension IndependentReader {
 extension IndependentReader {
   /// The value of a key; nil if the tree does not have it.
   func value(of key: [UInt8], in tree: String) throws -> [UInt8]? {
-    guard let root = roots[tree] else { return nil }
+    for (part, root) in layers[tree] ?? [] {
+      // The third part has what was removed.
+      if let value = try value(of: key, below: root) { return part == 3 ? nil : value }
+    }
+    return nil
+  }
+
+  private func value(of key: [UInt8], below root: Root) throws -> [UInt8]? {
     var (reference, level) = (root.reference, root.level)
     while level > 0 {
       let node = try node(reference, level: level)
@@ -110,8 +117,13 @@ extension IndependentReader {
 
   /// All entries of a tree in its order, each with its schema version.
   func entries(of tree: String) throws -> [(key: [UInt8], value: [UInt8], version: Int)] {
-    guard let root = roots[tree] else { return [] }
-    return try entries(below: root.reference, root.level)
+    var found: [[UInt8]: (key: [UInt8], value: [UInt8], version: Int)?] = [:]
+    for (part, root) in layers[tree] ?? [] {
+      for entry in try entries(below: root.reference, root.level) where found[entry.key] == nil {
+        found[entry.key] = part == 3 ? .some(nil) : entry
+      }
+    }
+    return found.values.compactMap(\.self).sorted { $0.key.lexicographicallyPrecedes($1.key) }
   }
 
   private func entries(

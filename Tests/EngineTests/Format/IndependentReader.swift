@@ -21,8 +21,8 @@ struct IndependentReader {
   /// The block behind the last published one of each page segment.
   private(set) var ends: [Int: Int] = [:]
   private(set) var treeNames: [String] = []
-  /// The trees that have entries.
-  private(set) var roots: [String: Root] = [:]
+  /// The layers of trees that have entries, newest first: by their part, 0 for the tree itself.
+  private(set) var layers: [String: [(part: Int, root: Root)]] = [:]
   private(set) var coveredSequence = 0
 
   /// Opens what the 32 bytes of a footer reference lead to.
@@ -151,14 +151,15 @@ extension IndependentReader {
     for _ in 0..<footer.u32(start) {
       let nameEnd = offset + 1 + Int(footer[offset])
       let name = String(decoding: footer[offset + 1..<nameEnd], as: UTF8.self)
-      let layers = footer[nameEnd]
-      try refuse(layers > 1, "\(name) has \(layers) layers")
+      let layerCount = footer[nameEnd]
+      try refuse(layerCount > 4, "\(name) has \(layerCount) layers")
       offset = nameEnd + 1
       treeNames.append(name)
-      if layers == 1 {
-        try refuse(footer[offset] != 0, "\(name) has flags")
-        roots[name] = Root(
+      for _ in 0..<layerCount {
+        try refuse(footer[offset] & 0xf9 != 0, "\(name) has flags")
+        let root = Root(
           reference: reference(footer, offset + 2), level: Int(footer[offset + 1]))
+        layers[name, default: []].append((Int(footer[offset] >> 1), root))
         offset += 34
       }
       let options = offset + 2 + footer.u16(offset)

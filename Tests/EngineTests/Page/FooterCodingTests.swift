@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test func `a tree of several layers is newer, up to the most that there can be`() throws {
-    for layers in [2, 16, 17, 255] as [UInt8] {
+    for layers in [5, 16, 17, 255] as [UInt8] {
       let page = try Self.footer(layers: layers, then: Bytes(repeating: 0, count: 34 * 20))
       let error = storeError { () throws(StoreError) in _ = try Footer.decode(page) }
       switch error {
@@ -157,6 +157,50 @@ import Testing
     }
     // A flag of the only layer, such as that it has a filter.
     let page = try Self.footer(layers: 1, then: [1] + Bytes(repeating: 0, count: 67))
+    let error = storeError { () throws(StoreError) in _ = try Footer.decode(page) }
+    guard case .newerFormat = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  /// A layer with a root of one block that may be there.
+  private static func layer(_ flags: UInt8) -> Bytes {
+    let page = PageReference(
+      position: PagePosition(segment: 1, block: 1), blocks: 1, checksum: PageChecksum(),
+      lowestVersion: 0, count: 1, liveBytes: UInt64(Layout.blockSize))
+    var bytes: Bytes = [flags, 0]
+    page.encode(to: &bytes)
+    return bytes
+  }
+
+  @Test func `the parts of a level come in their order, before the tree`() throws {
+    for (flags, names) in [
+      ([0], ["t"]), ([2, 0], ["t", "t\u{1}+"]), ([4, 0], ["t", "t\u{1}="]),
+      ([6, 0], ["t", "t\u{1}~"]), ([2, 6, 0], ["t", "t\u{1}+", "t\u{1}~"]),
+      ([2, 4, 6, 0], ["t", "t\u{1}+", "t\u{1}=", "t\u{1}~"]),
+      ([0, 0], nil), ([2], nil), ([0, 2], nil), ([4, 2, 0], nil), ([2, 2, 0], nil),
+      ([6, 4, 0], nil),
+    ] as [([UInt8], [String]?)] {
+      let bytes = flags.flatMap { Self.layer($0) }
+      let page = try Self.footer(layers: UInt8(flags.count), then: bytes + [0, 0])
+      var found: Footer?
+      let error = storeError { () throws(StoreError) in found = try Footer.decode(page) }
+      #expect(found?.trees.map(\.name) == names, "\(flags): \(String(describing: error))")
+      if let found {
+        #expect(found.trees.allSatisfy { $0.root?.reference.count == 1 })
+        var again = Footer(identity: FooterFixtures.identity)
+        again.trees = found.trees
+        #expect(try Footer.decode(again.page()).trees == found.trees)
+      } else {
+        guard case .corrupt(_, .footerSections, _) = error else {
+          Issue.record("\(flags): \(String(describing: error))")
+          continue
+        }
+      }
+    }
+    // A fourth part.
+    let page = try Self.footer(layers: 2, then: Self.layer(8) + Self.layer(0) + [0, 0])
     let error = storeError { () throws(StoreError) in _ = try Footer.decode(page) }
     guard case .newerFormat = error else {
       Issue.record("\(String(describing: error))")

@@ -126,7 +126,7 @@ struct TreeWorld {
   }
 
   /// Every third time another one goes on, as if the store had been closed and opened.
-  private mutating func nextAppender() throws -> PageAppender {
+  mutating func nextAppender() throws -> PageAppender {
     if goesOn, let file, appender == nil || nextMerge % 3 == 0 {
       appender = try PageAppender(
         to: medium, of: Self.identity, behind: file.reference, from: nextSegment,
@@ -142,9 +142,14 @@ struct TreeWorld {
   mutating func setModel(_ model: [Bytes: Bytes]) { self.model = model }
 
   mutating func publish(_ root: TreeRoot?, from appender: PageAppender) throws {
+    try publish([NamedTree(name: "t", root: root)], from: appender)
+  }
+
+  /// - Parameter trees: Ascending by their names; the first is the world's.
+  mutating func publish(_ trees: [NamedTree], from appender: PageAppender) throws {
     try appender.sync()
     var footer = file?.footer ?? Footer(identity: Self.identity)
-    footer.trees = [NamedTree(name: "t", root: root)]
+    footer.trees = trees
     footer.previous = file?.reference
     footer.extend(by: appender.extents)
     let reference = try appender.publish(footer)

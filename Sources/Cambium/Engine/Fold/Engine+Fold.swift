@@ -54,13 +54,18 @@ extension Engine {
       work.add(upgrades, of: upgrades == nil ? [] : layers.slots, sought)
       fold = Fold(
         layers, work, into: working.base, adoption: adoption(folding: frozen.overlay.byteCount),
-        levels: mergesLevels ? LevelPolicy(least: nil) : levelPolicy, usual: foldThreshold,
+        levels: policyOfLevels, usual: foldThreshold,
         covering: frozen.sequence,
         names: names, sizes: options.nodeSizes, appendingTo: appender)
       if mergesLevels { fold?.mergeLevels() }
     }
     hasFoldTurn = true
     return true
+  }
+
+  /// Which trees get levels: none before overlays are as large as they become, as that costs less. With the lock.
+  private var policyOfLevels: LevelPolicy {
+    mergesLevels || !overlayScale.isLargest ? LevelPolicy(least: nil) : levelPolicy
   }
 
   func leaveFoldTurn(_ failure: StoreError?) {
@@ -93,7 +98,9 @@ extension Engine {
     defer { lock.unlock() }
     if sought == nil, !mergesLevels { levelPolicy.note(outcomes) }
     mergesLevels = false
-    guard let folded = working.frozen?.overlay.byteCount, folded >= foldThreshold, sought == nil
+    // What goes into a level says nothing of the leaves that larger overlays would write.
+    guard let folded = working.frozen?.overlay.byteCount, folded >= foldThreshold, sought == nil,
+      !outcomes.contains(where: { $0.target == .level })
     else { return }
     let blocks = published.appended.reduce(0) { $0 + $1.blocks.count }
     overlayScale.note(folded: folded, written: blocks * Layout.blockSize)

@@ -18,6 +18,9 @@ struct OverlayScale {
   /// - Parameter max: The largest factor.
   init(max: Int) { self.max = max }
 
+  /// True if overlays do not become larger.
+  var isLargest: Bool { factor == max }
+
   /// Notes a fold of an overlay that was full.
   ///
   /// - Parameters:

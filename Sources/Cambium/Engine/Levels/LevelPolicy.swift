@@ -4,8 +4,8 @@
 /// grows until it costs as much to write it as the tree is worth being merged: for a tree of B bytes and overlays of F that is at √(2BF),
 /// where a byte is written about √(2B/F) times, and B/F times without a level. The merge tells whether keys still come in no order.
 struct LevelPolicy: Sendable {
-  /// The bytes of pages for each byte folded into a tree from which on it gets a level, if it is as many times as large as the changes; nil for
-  /// never, 0 for always.
+  /// The bytes of pages for each byte folded into a tree from which on it gets a level, if it is as many times as large as the changes, and larger
+  /// than a full overlay; nil for never, 0 for always.
   private let least: Double?
   /// What folds into trees wrote last for each byte.
   private var ratios: [TreeSlot: Double] = [:]
@@ -34,7 +34,8 @@ struct LevelPolicy: Sendable {
       return Double(level.liveBytes) + Double(byteCount) > limit ? .tree : .level
     }
     let isRandom = ratios[slot].map { $0 > least } ?? (least == 0)
-    let isLarge = Double(size) > least * Double(byteCount)
+    let isLarge =
+      Double(size) > least * Double(byteCount) && Double(size) > min(least, 1) * Double(usual)
     return isRandom && isLarge && base.levelCount < Self.countMax ? .level : .tree
   }
 

@@ -112,7 +112,10 @@ package struct RawStoreOptions: Hashable, Sendable {
   /// True if a directory on a network file system is accepted.
   package var allowsNetworkFileSystems = false
 
-  package init() { engine.overlayScaleMax = StoreOptions.overlayScaleMax }
+  package init() {
+    engine.overlayScaleMax = StoreOptions.overlayScaleMax
+    engine.levelRatio = StoreOptions.levelRatio
+  }
 }
 
 /// One of a raw store's trees.

@@ -28,6 +28,7 @@ struct RandomHistory {
     if seed % 3 == 1 { scenario.options.logSize = .init(initial: 128 << 10, max: 128 << 10) }
     if seed % 3 == 2 { scenario.options.overlayScaleMax = 4 }
     if seed % 4 == 2 { scenario.options.leastSegmentOfGarbage = 16 << 10 }
+    if seed % 2 == 1 { scenario.options.levelRatio = 0 }
     if seed % 5 == 1 { scenario.options.foldThreshold = 16 << 10 }
     if seed % 4 == 1 { scenario.options.readMode = .mapped }
     run = ScenarioRun(scenario)

@@ -67,7 +67,7 @@ import Testing
   }
 
   /// Changes here and there, or all in one place.
-  private static func changes(
+  static func changes(
     _ space: UInt64, _ random: inout SplitMix64
   ) -> [LayeredWorld.Change] {
     var changes: [LayeredWorld.Change] = random.next() % 8 == 0 ? [.clear] : []
@@ -85,12 +85,12 @@ import Testing
     return changes
   }
 
-  private static func key(_ number: UInt64) -> Bytes {
+  static func key(_ number: UInt64) -> Bytes {
     Bytes("\(number % 7)/".utf8) + [UInt8(number >> 8 & 0xff), UInt8(number & 0xff)]
   }
 
   /// Mostly short; some too large for a leaf.
-  private static func value(_ random: inout SplitMix64) -> Bytes {
+  static func value(_ random: inout SplitMix64) -> Bytes {
     let isLarge = random.next() % 40 == 0
     let length = Int(random.next() % (isLarge ? 9_000 : 12))
     return Bytes(repeating: UInt8(truncatingIfNeeded: random.next()), count: length)

@@ -3,30 +3,37 @@ import TestSupport
 @testable import Cambium
 @testable import InternalTestSupport
 
-/// A tree with up to some overlays over it, and the dictionary they must agree with.
+/// A tree, perhaps with a level over it, with up to some overlays over both, and the dictionary they must agree with.
 struct LayeredWorld {
-  static let slot = TreeSlot(3)
+  static let slot = TreeSlot(0)
 
   private(set) var tree: LayeredTree
   private(set) var model: [Bytes: Bytes]
   /// Oldest first.
   private var overlays: [Overlay] = []
-  private let base: Tree
+  private(set) var world: TreeWorld
+  private let names = TreeNames()
+  private(set) var base: Base
   private var number: UInt32 = 100
 
   /// - Parameter entries: What the tree below has.
   init(_ entries: [Bytes: Bytes], sizes: NodeSizes = tinyNodes, mode: ReadMode = .mapped) throws {
     var world = TreeWorld(on: InMemoryFileSystem(), sizes: sizes, reading: mode)
     try world.merge(entries.mapValues { .some($0) })
-    base = try world.tree()
-    tree = LayeredTree(overlays: [], over: base)
+    guard let file = world.file else { throw Disagreement(description: "nothing was published") }
+    base = try Base(file, names: names)
+    try agree(names.slot(of: "t") == Self.slot, "there is one tree")
+    tree = LayeredTree(overlays: [], over: base.tree(Self.slot))
     model = entries
+    self.world = world
   }
 
   enum Change {
     case put(Bytes, Bytes)
     case remove(Bytes)
     case clear
+
+    var isClearing: Bool { if case .clear = self { true } else { false } }
   }
 
   /// Puts an overlay with these changes over everything.
@@ -52,7 +59,71 @@ struct LayeredWorld {
       }
     }
     overlays.append(editor.finish())
-    tree = LayeredTree(overlays: overlays.reversed().map { $0[Self.slot] }, over: base)
+    layer()
+  }
+
+  /// Puts an overlay over everything that says of each key whether it is new, right or wrong.
+  mutating func addUnchecked(_ changes: [Change], isNew: Bool) throws {
+    let editor = OverlayEditor(over: Overlay(OverlayArena(capacity: 1 << 10, nodeCapacity: 4)))
+    for case .put(let key, let value) in changes {
+      _ = editor.put(
+        key.rawSpan, value.rawSpan, schemaVersion: 1, isNew: isNew, in: Self.slot)
+    }
+    overlays.append(editor.finish())
+    layer()
+  }
+
+  /// What a check says of a level with one key in one part.
+  static func faults(
+    of part: LevelPart, _ key: Bytes, over entries: [Bytes: Bytes]
+  ) throws -> [StoreError] {
+    var world = TreeWorld(on: InMemoryFileSystem(), sizes: .standard)
+    try world.merge(entries.mapValues { .some($0) })
+    let (appender, root) = (try world.nextAppender(), world.root)
+    let made = try TreeMerge.run(
+      ListInput([key: .some(part == .removed ? [] : [1])], version: part == .removed ? 0 : 1),
+      into: nil, of: nil, appendingTo: appender)
+    try world.publish(
+      [NamedTree(name: "t", root: root), NamedTree(name: part.name(over: "t"), root: made)],
+      from: appender)
+    return world.file?.check() ?? []
+  }
+
+  private mutating func layer() {
+    tree = LayeredTree(
+      overlays: overlays.reversed().map { $0[Self.slot] }, over: base.tree(Self.slot),
+      under: base.level(Self.slot))
+  }
+
+  /// Folds the oldest overlay, or what there is in the level if there is no overlay.
+  mutating func fold(into target: FoldTarget) throws {
+    let oldest =
+      overlays.isEmpty ? Overlay(OverlayArena(capacity: 1 << 10)) : overlays.removeFirst()
+    let (before, appender) = (base.file, try world.nextAppender())
+    let folded = try FoldLayers(oldest).merge(
+      Self.slot, "t", into: base, .none, target, .all, sizes: world.sizes, appendingTo: appender)
+    let replaced = appender.replaced
+    let appended = appender.extents
+    try world.publish(
+      [NamedTree(name: "t", root: folded.root)]
+        + LevelPart.allCases.compactMap { part in
+          folded.level[part].map { NamedTree(name: part.name(over: "t"), root: $0) }
+        }, from: appender)
+    guard let file = world.file else { return }
+    base = try Base(file, names: names)
+    layer()
+    try agree(file.check(sizes: world.sizes).isEmpty, "\(file.check(sizes: world.sizes))")
+    var live = try before.pages.liveBytes(of: before.footer.trees)
+    for extent in appended {
+      live[extent.number, default: 0] += UInt64(extent.blocks.count * Layout.blockSize)
+    }
+    for (number, bytes) in replaced.bytes { live[number, default: 0] -= bytes }
+    for root in replaced.trees {
+      let gone = try before.pages.liveBytes(of: [NamedTree(name: "", root: root)])
+      for (number, bytes) in gone { live[number, default: 0] -= bytes }
+    }
+    let found = try file.pages.liveBytes(of: file.footer.trees)
+    try agree(live.filter { $0.value > 0 } == found, "\(live) live, and not \(found)")
   }
 }
 

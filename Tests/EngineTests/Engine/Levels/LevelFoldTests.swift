@@ -1,0 +1,181 @@
+import TestSupport
+import Testing
+
+@testable import Cambium
+@testable import InternalTestSupport
+
+/// Which trees get levels, when these are merged, and what a crash leaves of both.
+@Suite struct LevelFoldTests {
+  /// A store with records of 100 bytes in folds of 160 of them.
+  private struct World {
+    let medium = SimulatedFileSystem()
+    let engine: Engine
+    let tree: TreeSlot
+    private(set) var expected: [UInt64: UInt8] = [:]
+    private var random = SplitMix64(seed: 7)
+
+    static func options(_ ratio: Double?) -> EngineOptions {
+      var options = EngineOptions()
+      options.foldThreshold = 16 << 10
+      options.levelRatio = ratio
+      options.leastSegmentOfGarbage = 64 << 10
+      return options
+    }
+
+    init(ratio: Double?) throws {
+      engine = try Engine.open(medium, options: Self.options(ratio))
+      tree = try engine.names.slot(of: "t")
+    }
+
+    private static func bytes(_ key: UInt64) -> Bytes {
+      (0..<8).map { UInt8(truncatingIfNeeded: key >> (56 - 8 * UInt64($0))) }
+    }
+
+    mutating func put(_ keys: some Sequence<UInt64>, _ byte: UInt8) throws {
+      let (tree, value) = (tree, Bytes(repeating: byte, count: 92))
+      let keys = Array(keys)
+      try engine.write(.durable) { transaction in
+        for key in keys {
+          try transaction.put(Self.bytes(key).rawSpan, value.rawSpan, schemaVersion: 1, in: tree)
+        }
+      }
+      for key in keys { expected[key] = byte }
+    }
+
+    /// Changes records in no order, 20 a transaction, and removes every seventh.
+    mutating func changeAnywhere(_ count: Int, below end: UInt64, _ byte: UInt8) throws {
+      for _ in 0..<count / 20 {
+        let keys = Set((0..<20).map { _ in random.next() % end })
+        try put(keys.filter { $0 % 7 != 0 }, byte)
+        let (tree, gone) = (tree, keys.filter { $0 % 7 == 0 && expected[$0] != nil })
+        try engine.write(.durable) { transaction in
+          for key in gone {
+            #expect(try transaction.remove(Self.bytes(key).rawSpan, in: tree))
+          }
+        }
+        for key in gone { expected[key] = nil }
+      }
+    }
+
+    var hasLevel: Bool { engine.working.base.level(tree) != nil }
+
+    func check(_ engine: Engine) throws {
+      let tree = try engine.snapshot().tree(engine.names.slot(of: "t"))
+      #expect(tree.count == expected.count)
+      var value: Bytes = []
+      for (key, byte) in expected {
+        #expect(try tree.copyValue(for: Self.bytes(key).rawSpan, to: &value))
+        #expect(value == Bytes(repeating: byte, count: 92))
+      }
+      var cursor = LayeredCursor(tree)
+      var (isOn, count) = (try cursor.first(), 0)
+      while isOn {
+        count += 1
+        isOn = try cursor.next()
+      }
+      #expect(count == expected.count)
+      #expect(engine.working.base.file.check(sizes: engine.options.nodeSizes).isEmpty)
+      try engine.checkLiveBytes()
+    }
+  }
+
+  @Test
+  func `keys in no order get a level, which is merged as it grows, and ascending ones get none`()
+    throws
+  {
+    var world = try World(ratio: 6)
+    for start in stride(from: 0, to: 40_000, by: 1000) as StrideTo<UInt64> {
+      try world.put(start..<start + 1000, 1)
+      #expect(!world.hasLevel, "ascending keys need none")
+    }
+    var (with, without) = (0, 0)
+    for round in 0..<60 {
+      try world.changeAnywhere(200, below: 40_000, UInt8(round))
+      if world.hasLevel { with += 1 } else { without += 1 }
+    }
+    #expect(with > 20 && without > 3, "\(with) times there was a level, \(without) times none")
+    try world.check(world.engine)
+    let cut = try Engine.open(world.medium.crashed(.none), options: World.options(6))
+    try world.check(cut)
+    try cut.close()
+    // A program that makes none reads, and merges what it folds into.
+    let older = try Engine.open(world.medium.crashed(.none), options: World.options(nil))
+    try world.check(older)
+    try older.foldEverything()
+    try world.check(older)
+    try older.close()
+    try world.engine.close()
+    let again = try Engine.open(world.medium, options: World.options(6))
+    try world.check(again)
+    try again.mergeLevels()
+    #expect(again.working.base.levelCount == 0)
+    try world.check(again)
+    try again.close()
+  }
+
+  @Test func `a level writes much less than folds into a large tree`() throws {
+    var written: [Int] = []
+    for ratio in [nil, 6] as [Double?] {
+      var world = try World(ratio: ratio)
+      for start in stride(from: 0, to: 40_000, by: 1000) as StrideTo<UInt64> {
+        try world.put(start..<start + 1000, 1)
+      }
+      let before = world.medium.bytesWritten
+      try world.changeAnywhere(12_000, below: 40_000, 2)
+      written.append(world.medium.bytesWritten - before)
+      try world.check(world.engine)
+      try world.engine.close()
+    }
+    #expect(
+      written[1] * 3 < written[0] * 2, "\(written[1]) bytes with a level, \(written[0]) without")
+  }
+
+  @Test func `a compaction of all leaves no level, and changes nothing`() throws {
+    var world = try World(ratio: 0)
+    try world.put(0..<4000, 1)
+    try world.changeAnywhere(2000, below: 4000, 2)
+    try world.engine.foldEverything()
+    #expect(world.hasLevel)
+    var request = CompactionRequest()
+    request.below = try world.engine.spaceUsage().nextNumber
+    while let slice = try world.engine.compact(request), !slice.endsPass {}
+    #expect(!world.hasLevel)
+    try world.check(world.engine)
+    try world.engine.close()
+  }
+
+  // MARK: Crashes
+
+  private static let kinds: [ScenarioKind] = [
+    .steppedFold, .severalTrees, .removals, .savepoints, .commitByFooter, .reopening, .closing,
+    .logSwitchFrozen, .everything, .compacting, .compactingKept,
+  ]
+
+  private func scenario(_ kind: ScenarioKind, _ seed: UInt64) -> Scenario {
+    var scenario = kind.scenario(seed: seed)
+    scenario.options.levelRatio = 0
+    scenario.options.foldThreshold = 512
+    return scenario
+  }
+
+  @Test(arguments: kinds)
+  func `a crash before any call leaves all that was promised, with levels`(kind: ScenarioKind) {
+    var findings = Findings()
+    for seed in Seeds.range(scaled(3, debug: 1), shard: 1) {
+      var sweep = CrashSweep(scenario: scenario(kind, seed))
+      sweep.stride = scaled(ScenarioKind.compactions.contains(kind) ? 3 : 1, debug: 11)
+      findings.add(sweep.run())
+    }
+    for violation in findings.violations.prefix(5) { Issue.record("\(violation)") }
+    #expect(findings.count > 100 && findings.violations.isEmpty)
+  }
+
+  @Test(arguments: kinds)
+  func `a call that fails loses nothing that was promised, with levels`(kind: ScenarioKind) {
+    var sweep = FaultSweep(scenario: scenario(kind, 5))
+    sweep.stride = scaled(ScenarioKind.compactions.contains(kind) ? 3 : 1, debug: 7)
+    let findings = sweep.run()
+    for violation in findings.violations.prefix(5) { Issue.record("\(violation)") }
+    #expect(findings.count > 100 && findings.violations.isEmpty)
+  }
+}
