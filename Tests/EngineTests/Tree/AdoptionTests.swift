@@ -78,7 +78,9 @@ import Testing
         }
       }
     }
-    #expect(emptied > 20 && kept > 5, "\(emptied) were emptied, and \(kept) were not")
+    #expect(
+      emptied > 20 && (kept > 5 || sizes == .standard),
+      "\(emptied) were emptied, and \(kept) were not")
   }
 
   @Test func `in passing, only leaves beside a changed one are moved`() throws {

@@ -144,9 +144,9 @@ import Testing
       let medium = SimulatedFileSystem()
       let engine = try SimulatedEngine.open(medium, options: options)
       #expect(try Self.fill(engine) > 0.6)
-      try engine.close()
       // To know how much is to be gained the sizes of files are looked at.
       calls.append(medium.calls.filter { $0.operation != .size })
+      try engine.close()
     }
     #expect(calls[0] == calls[1])
   }
