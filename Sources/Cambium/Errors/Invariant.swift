@@ -31,7 +31,8 @@
   case separators = "N4"
   /// The aggregates of a reference are those of the subtree below it.
   case aggregates = "N5"
-  /// The parts of a level have no key in common; what it adds is not in the tree below, and what it replaces or removes is.
+  /// The parts of a level have no key in common; the keys that it adds are not in the tree below, and those that it replaces or
+  /// removes are.
   case levelKeys = "N7"
   /// No node is under a third full, unless it is its tree's only one on its level, or, being a leaf,
   /// stands beside leaves of another schema version only.

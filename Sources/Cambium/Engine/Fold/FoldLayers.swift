@@ -17,7 +17,7 @@ struct FoldLayers {
   /// Merges what falls into one tree.
   ///
   /// - Parameters:
-  ///   - target: Where it goes, unless an overlay hides what is there, or a transaction was spilled.
+  ///   - target: Where it goes, unless an overlay hides what is there, the tree is empty, or a transaction was spilled.
   ///   - adoption: What may be taken over as it is; where a transaction was spilled, all may be.
   /// - Returns: its new roots.
   func merge(
@@ -34,7 +34,7 @@ struct FoldLayers {
     let changes = overlay[slot]
     if changes.hidesBase {
       appender.replaced.insert(tree, level)
-    } else if target == .level {
+    } else if target == .level, tree.root != nil {
       let fold = LevelFold(changes, into: level, over: tree, name, sizes, appender)
       return FoldedTree(root: tree.root, level: try fold.run(adoption))
     } else if let level {

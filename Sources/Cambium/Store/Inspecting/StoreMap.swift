@@ -127,7 +127,7 @@ extension String {
       return "\(tree.asTreeName(in: schema)), as a migration made it"
     }
     if let (tree, part) = LevelPart.parsing(self) {
-      return "\(tree.asTreeName(in: schema)), what a level has \(part)"
+      return "\(tree.asTreeName(in: schema)), \(part) in its level"
     }
     for record in schema?.records ?? [] {
       if self == Entity.name(ofRows: record.number) { return record.name }

@@ -50,7 +50,8 @@ import Testing
         let (tree, gone) = (tree, keys.filter { $0 % 7 == 0 && expected[$0] != nil })
         try engine.write(.durable) { transaction in
           for key in gone {
-            #expect(try transaction.remove(Self.bytes(key).rawSpan, in: tree))
+            let isDone = try transaction.remove(Self.bytes(key).rawSpan, in: tree)
+            #expect(isDone)
           }
         }
         for key in gone { expected[key] = nil }
@@ -167,7 +168,7 @@ import Testing
       findings.add(sweep.run())
     }
     for violation in findings.violations.prefix(5) { Issue.record("\(violation)") }
-    #expect(findings.count > 100 && findings.violations.isEmpty)
+    #expect(findings.count > scaled(100, debug: 5) && findings.violations.isEmpty)
   }
 
   @Test(arguments: kinds)
@@ -176,6 +177,6 @@ import Testing
     sweep.stride = scaled(ScenarioKind.compactions.contains(kind) ? 3 : 1, debug: 7)
     let findings = sweep.run()
     for violation in findings.violations.prefix(5) { Issue.record("\(violation)") }
-    #expect(findings.count > 100 && findings.violations.isEmpty)
+    #expect(findings.count > scaled(100, debug: 5) && findings.violations.isEmpty)
   }
 }
