@@ -156,6 +156,10 @@ struct DeferredOpening {
     let kept = TreePlaces(of: to).trees
     var emptied = TreePlaces(of: from).trees.subtracting(kept)
     for index in steps.flatMap(\.emptiedIndexes) { emptied.insert(Entity.name(ofIndex: index)) }
+    let begins = LeavingTrees(steps)
+    // A tree is emptied before others begin as it is, and one that goes to another is no longer there afterwards.
+    emptied.subtract(begins.moved.map { Entity.name(ofRows: $0) })
+    let operations = try self.operations(begins)
     var pending = try pending(schemas)
     pending.add(steps)
     let all = schemas + steps.map(\.to)
@@ -182,9 +186,22 @@ struct DeferredOpening {
       if steps.contains(where: \.changesReferences) {
         try BlobRecount.markDue(in: trees, names)
       }
-      trees.addWork { $0.keeping = [state] }
+      trees.addWork {
+        $0.keeping = [state]
+        $0.operations = operations
+      }
     }
     try use(pending, all)
+  }
+
+  private func operations(_ trees: LeavingTrees) throws(StoreError) -> [TreeOperation] {
+    var operations: [TreeOperation] = []
+    for begin in trees.begins {
+      let source = try backend.names.slot(of: Entity.name(ofRows: begin.source))
+      let target = try backend.names.slot(of: Entity.name(ofRows: begin.target))
+      operations.append(begin.isMoved ? .move(source, to: target) : .copy(source, to: target))
+    }
+    return operations
   }
 }
 
