@@ -13,8 +13,11 @@ extension SchemaChange {
       if !faults.contains(fault) { faults.append(fault) }
     }
     for place in transformed { add(place.name, nil, "a closure transforms its records") }
-    for move in moves where move.old.number != move.new.number {
-      add(move.places?.source.name ?? move.old.name, nil, reason(against: move))
+    for move in moves where move.old.number != move.new.number && !getsOwnTree(move) {
+      let target = move.places?.target.name ?? move.new.name
+      add(
+        move.places?.source.name ?? move.old.name, nil,
+        "its records come among others as \(target), where two of them may have one key")
     }
     for change in gathered { add(change.new.name, nil, "new records are made for lists") }
     for record in records {
@@ -25,23 +28,22 @@ extension SchemaChange {
       }
       for (field, reason) in indexFaults(of: record) { add(record.new.name, field, reason) }
     }
+    for (_, ways) in leaving {
+      for way in ways {
+        for (field, reason) in way.rowFaults + referenceFaults(of: way) + indexFaults(of: way) {
+          add(way.new.name, field, reason)
+        }
+        for field in way.outsideFields {
+          add(way.new.name, field, "its values outside of rows are counted for all records at once")
+        }
+      }
+    }
     return faults
   }
 
   /// True if it can be deferred and is so by default: fields and kinds are only added or renamed, records also removed, and
   /// no index has to be built.
   var isAdditive: Bool { isDeferrable && moves.isEmpty && records.allSatisfy(\.isAdditive) }
-
-  /// Why the records of a move cannot stay in the tree in which they are.
-  private func reason(against move: RecordChange) -> String {
-    let target = move.places?.target.name ?? move.new.name
-    let isShared =
-      records.contains { $0.new.number == move.new.number }
-      || moves.contains { $0.new.number == move.new.number && $0.old.number != move.old.number }
-    return isShared
-      ? "its records come among others as \(target), where two of them may have one key"
-      : "its records become \(target) and leave others behind, so they need a tree of their own"
-  }
 }
 
 // MARK: Rows
@@ -92,6 +94,12 @@ extension RecordChange {
       return "it is stored outside of rows, where records without a value get one"
     }
     return nil
+  }
+
+  /// The names of the fields whose values may lie outside of rows: those that the records have, or else had.
+  fileprivate var outsideFields: [String] {
+    let names = [new, old].map { $0.fields.filter(\.type.isExternal).map(\.name) }
+    return names[0].isEmpty ? names[1] : names[0]
   }
 
   private var keepsKey: Bool {
@@ -173,6 +181,24 @@ extension RecordChange {
       })
   }
 
+  /// Returns the innermost kind that a record is of afterwards, with the kinds that the change makes it be of.
+  func innermostKind(after kind: UInt32?) -> UInt32? {
+    let kinds = kinds(after: kind)
+    let parents = Set(kinds.map { new.field($0)?.composite })
+    return kinds.first { !parents.contains($0) }
+  }
+
+  /// Returns true if some of the records may have been of a kind.
+  ///
+  /// - Parameter kind: Nil for all records.
+  fileprivate func mayBe(of kind: UInt32?) -> Bool {
+    guard let kind else { return true }
+    return possibleKinds.contains { innermost in
+      innermost.flatMap { old.field($0) }.map { [$0.number] + old.composites($0) }?.contains(kind)
+        ?? false
+    }
+  }
+
   /// Returns true if each record that was of a kind is of another afterwards.
   ///
   /// - Parameter kind: Nil for all records.
@@ -191,20 +217,25 @@ extension RecordChange {
 extension SchemaChange {
   /// Returns the indexes of a record that have other entries afterwards, or are new and have any.
   func builtIndexes(of record: RecordSchema) -> [IndexSchema] {
+    if let ways = leaving.first(where: { $0.number == record.number })?.ways {
+      return record.indexes.filter { index in !ways.allSatisfy { $0.leavesEmpty(index) } }
+    }
     guard let old = from.record(number: record.number) else { return [] }
-    let known = Set(old.indexes.map(\.number))
     let ways = ways(of: record.number)
+    let departures = departures(from: record.number)
     return record.indexes.filter { index in
-      known.contains(index.number)
-        ? ways.contains { index.isTouched(by: $0, of: record) }
-        : !ways.allSatisfy { $0.leavesEmpty(index) }
+      guard let known = old.indexes.first(where: { $0.number == index.number }) else {
+        return !ways.allSatisfy { $0.leavesEmpty(index) }
+      }
+      return ways.contains { index.isTouched(by: $0, of: record) }
+        || departures.contains { $0.mayHaveEntries(in: known) }
     }
   }
 
   /// The indexes that were there before and have other entries afterwards.
   var emptiedIndexes: Set<UInt32> {
     let known = Set(from.records.flatMap { $0.indexes.map(\.number) })
-    return Set(records.flatMap { builtIndexes(of: $0.new) }.map(\.number)).intersection(known)
+    return Set(to.records.flatMap { builtIndexes(of: $0) }.map(\.number)).intersection(known)
   }
 
   /// Why indexes cannot wait: those by which saves and deletions look for other records.
@@ -215,9 +246,13 @@ extension SchemaChange {
     return builtIndexes(of: record.new).compactMap { index in
       let isNew = !known.contains(index.number)
       if index.isUnique {
+        let getsValues =
+          isNew || ways(of: record.new.number).contains { index.isTouched(by: $0, of: record.new) }
         return (
           nil,
-          "the unique constraint \(index.name) \(isNew ? "is new" : "gets other values"), and two records may break it"
+          getsValues
+            ? "the unique constraint \(index.name) \(isNew ? "is new" : "gets other values"), and two records may break it"
+            : "the unique constraint \(index.name) loses the values of records that leave, and saves find others by it"
         )
       }
       guard record.new.leadsBack(index), let field = record.new.field(index.parts[0].field) else {
@@ -228,6 +263,16 @@ extension SchemaChange {
         "the index that leads back from \(field.reference?.destination ?? "") \(isNew ? "is new" : "gets other entries"), and deletions find records by it"
       )
     }
+  }
+}
+
+extension RecordChange {
+  /// Returns true if old records may have entries in an index of the old version: unless it is one of a kind of which none is.
+  fileprivate func mayHaveEntries(in index: IndexSchema) -> Bool {
+    guard case .comparison(let name, .notEqual, .null)? = index.condition,
+      let composite = old.field(named: name)?.number, old.kind(composite) != nil
+    else { return true }
+    return mayBe(of: composite)
   }
 }
 
@@ -274,6 +319,7 @@ extension SchemaChange {
         && (field.old?.reference.map { before in
           ways(of: reference.record)
             .allSatisfy { $0.leads(from: before.composite, to: reference.composite) }
+            && !departures(from: reference.record).contains { $0.mayBe(of: before.composite) }
         } ?? true)
       let reason = "it has to be proved that it leads to \(reference.destinationText)"
       return isProved ? nil : (field.new.name, reason)

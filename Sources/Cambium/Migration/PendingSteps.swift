@@ -21,8 +21,14 @@ struct PendingStep: Hashable, Sendable {
   let to: UInt32
   /// The record's number.
   let record: UInt32
+  /// The number of the record that the rows were of, if some of its rows went to another record by the step: the tree of each
+  /// began with all of them, and rows that no way is for are not the record's. Nil if all rows are.
+  var source: UInt32? = nil
   /// The changes of the rows; if there are several, each is for rows of other kinds.
   let ways: [PendingWay]
+
+  /// The number of the record that the rows were of.
+  var origin: UInt32 { source ?? record }
 }
 
 /// The change of the rows of one record by a step, or of its rows of some kinds.
@@ -48,25 +54,41 @@ extension PendingSteps {
   mutating func add(_ changes: [SchemaChange]) {
     for change in changes {
       for record in change.records {
-        let ways = change.ways(of: record.new.number)
-        if ways.contains(where: \.rewritesRows) {
-          steps.append(
-            PendingStep(
-              from: change.from.storedVersion, to: change.to.storedVersion,
-              record: record.new.number, ways: ways.map { PendingWay($0) }))
+        let number = record.new.number
+        let ways = change.ways(of: number)
+        let isLeft = !ways.isEmpty && !change.departures(from: number).isEmpty
+        if isLeft || ways.contains(where: \.rewritesRows) {
+          add(ways, of: number, change, source: isLeft ? number : nil)
         }
-        for index in change.builtIndexes(of: record.new) {
-          assert(!record.new.leadsBack(index), "the way back of a checked reference is whole")
+      }
+      for (number, ways) in change.leaving {
+        add(ways, of: number, change, source: ways.first?.old.number)
+      }
+      for record in change.to.records {
+        for index in change.builtIndexes(of: record) {
+          assert(!record.leadsBack(index), "the way back of a checked reference is whole")
           builds[index.number] = []
         }
       }
     }
+    steps = steps.sortedRarely { ($0.to, $0.record) < ($1.to, $1.record) }
     if let schema = changes.last?.to { removeWhatIsGone(from: schema) }
   }
 
-  /// Leaves out the records and indexes that a version does not have.
+  private mutating func add(
+    _ ways: [RecordChange], of record: UInt32, _ change: SchemaChange, source: UInt32?
+  ) {
+    steps.append(
+      PendingStep(
+        from: change.from.storedVersion, to: change.to.storedVersion, record: record,
+        source: source, ways: ways.map { PendingWay($0) }))
+  }
+
+  /// Leaves out the records and indexes that a version does not have, but for the steps that rows took before they became
+  /// those of a record that it has.
   private mutating func removeWhatIsGone(from schema: Schema) {
-    steps.removeAll { schema.record(number: $0.record) == nil }
+    let left = Set(schema.records.flatMap { path(of: $0.number) })
+    steps.removeAll { !left.contains($0) }
     let indexes = Set(schema.records.flatMap { $0.indexes.map(\.number) })
     builds = builds.filter { indexes.contains($0.key) }
   }
@@ -96,13 +118,19 @@ extension PendingSteps {
   /// - Throws: `.corrupt` (M1) where they do not go together; `.invalidDescription`.
   func upgrades(_ schemas: [Schema]) throws(StoreError) -> [UInt32: RowUpgrade] {
     var upgrades: [UInt32: RowUpgrade] = [:]
-    for number in Set(steps.map(\.record)) {
-      guard schemas.last?.record(number: number) != nil else {
-        throw Self.fault("a step is of record \(number), which is not there")
-      }
-      let path = steps.filter { $0.record == number }
+    let records = Set(schemas.last?.records.map(\.number) ?? []).intersection(steps.map(\.record))
+    let paths = records.sortedRarely().map { path(of: $0) }
+    let used = Set(paths.joined())
+    for step in steps where !used.contains(step) {
+      throw Self.fault("a step is of record \(step.record), which is not there")
+    }
+    for path in paths {
+      guard let number = path.last?.record else { continue }
       var hops: [Hop] = []
-      for step in path {
+      for (place, step) in path.enumerated() {
+        guard place == 0 || step.origin == path[place - 1].record else {
+          throw Self.fault("rows of record \(step.record) come from two records")
+        }
         if let last = hops.last?.new.version, step.from < last {
           throw Self.fault("steps to versions \(last) and \(step.to) overlap")
         }
@@ -117,12 +145,24 @@ extension PendingSteps {
     return upgrades
   }
 
+  /// The steps that rows take to be those of a record, ascending: first those of the record that they were of.
+  func path(of record: UInt32) -> [PendingStep] { path(of: record, until: .max) }
+
+  private func path(of record: UInt32, until version: UInt32) -> [PendingStep] {
+    let own = steps.filter { $0.record == record && $0.to <= version }
+    guard let first = own.first, first.origin != record else { return own }
+    // Each begins below the version that the next begins with, which ends this whatever the numbers are.
+    return path(of: first.origin, until: first.from) + own
+  }
+
   /// A step, compiled.
   fileprivate struct Hop {
     let old: RowLayout
     let new: RowLayout
     let ways: [RecordChange]
     let converter: any RowConverting
+    /// The kinds of the rows that are not the record's, since no way is for them; nil if a way is for each.
+    let leaving: KindShare?
   }
 
   /// From each version on, all steps behind it.
@@ -133,9 +173,26 @@ extension PendingSteps {
       routes.append(
         try RowUpgrade.Route(
           below: hops[start].new.version, rest.map(\.converter), from: hops[start].old,
-          to: hops[hops.count - 1].new, required: rest.flatMap(\.ways).filledFields))
+          to: hops[hops.count - 1].new, required: rest.flatMap(\.ways).filledFields,
+          share: share(of: Array(rest))))
     }
     return routes
+  }
+
+  /// The rows that are the record's after all steps, by their kinds before the first; nil if all are.
+  private static func share(of hops: [Hop]) -> RowShare? {
+    guard let old = hops.first?.old, hops.contains(where: { $0.leaving != nil }) else { return nil }
+    var share = KindShare()
+    for kind in [nil] + old.record.kinds.map({ Optional($0.composite) }) {
+      var (next, isLeft) = (kind, false)
+      for hop in hops where !isLeft {
+        isLeft = hop.leaving?.contains(next) ?? false
+        let way = hop.ways.first { $0.share?.contains(next) ?? true }
+        next = way.flatMap { $0.innermostKind(after: next) }
+      }
+      if !isLeft { share.insert(kind) }
+    }
+    return RowShare(share, in: old)
   }
 
   static func fault(_ reason: String, _ key: [UInt8] = []) -> StoreError {
@@ -145,7 +202,7 @@ extension PendingSteps {
 
 extension PendingStep {
   fileprivate func hop(_ schemas: [Schema]) throws(StoreError) -> PendingSteps.Hop {
-    let before = try Self.record(record, schemas, from)
+    let before = try Self.record(origin, schemas, from)
     let after = try Self.record(record, schemas, to)
     var steps: [RowStep] = []
     var changes: [RecordChange] = []
@@ -157,22 +214,30 @@ extension PendingStep {
       changes.append(change)
       steps.append(try RowStep(change, from: from, to: to, checksKinds: false))
     }
-    try checkShares(of: before)
     return PendingSteps.Hop(
       old: try RowLayout(before, version: from), new: try RowLayout(after, version: to),
-      ways: changes, converter: steps.count == 1 ? steps[0] : KindSteps(steps: steps))
+      ways: changes, converter: steps.count == 1 ? steps[0] : KindSteps(steps: steps),
+      leaving: try checkShares(of: before))
   }
 
-  /// Refuses ways of which none takes a row, or two take one.
-  private func checkShares(of before: RecordSchema) throws(StoreError) {
-    if ways.count == 1, ways[0].share == nil { return }
+  /// Refuses ways of which none takes a row of the record, or two take one.
+  ///
+  /// - Returns: the kinds of rows that none takes, if these are another record's.
+  private func checkShares(of before: RecordSchema) throws(StoreError) -> KindShare? {
+    if source == nil, ways.count == 1, ways[0].share == nil { return nil }
+    var (leaving, areAny) = (KindShare(), false)
     for kind in [nil] + before.kinds.map({ Optional($0.composite) }) {
       let count = ways.filter { $0.share?.contains(kind) ?? true }.count
       let isAbstract = kind.map { before.kind($0)?.isAbstract ?? false } ?? before.isAbstract
-      guard count == 1 || count == 0 && isAbstract else {
+      guard count == 1 || count == 0 && (isAbstract || source != nil) else {
         throw PendingSteps.fault("\(count) ways are of the same rows of \(before.name)")
       }
+      if count == 1 { continue }
+      leaving.insert(kind)
+      // There are no rows of an abstract kind.
+      areAny = areAny || !isAbstract
     }
+    return source != nil && areAny ? leaving : nil
   }
 
   fileprivate static func record(
@@ -211,7 +276,7 @@ extension PendingWay {
 //
 //     key    01 │ version that the step leads to │ record         big-endian
 //     value  version that it comes from │ count of ways │ ways
-//     way    flags │ kinds │ origins │ present composites │ elements │ fields │ length │ a row that has their values
+//     way    flags │ source │ kinds │ origins │ present composites │ elements │ fields │ length │ a row that has their values
 //
 //     key    02 │ index                                           big-endian
 //     value  the primary key up to which it has all entries
@@ -252,7 +317,7 @@ extension PendingSteps {
     var bytes: [UInt8] = []
     bytes.append(integer: step.from)
     bytes.append(integer: UInt32(step.ways.count))
-    for way in step.ways { try way.append(to: &bytes, layout) }
+    for way in step.ways { try way.append(to: &bytes, layout, step.source) }
     return bytes
   }
 }
@@ -265,15 +330,21 @@ private enum WayFlags {
   static var hasPlain: UInt8 { 2 }
   /// Fields are stated to be others.
   static var isMoved: UInt8 { 4 }
+  /// The record that the rows were of is stated, and rows that no way is for are not the record's.
+  static var hasSource: UInt8 { 8 }
 }
 
 extension PendingWay {
-  fileprivate func append(to bytes: inout [UInt8], _ layout: RowLayout) throws(StoreError) {
+  fileprivate func append(
+    to bytes: inout [UInt8], _ layout: RowLayout, _ source: UInt32?
+  ) throws(StoreError) {
     var flags: UInt8 = 0
     if share != nil { flags |= WayFlags.isOfKinds }
     if share?.hasPlain ?? false { flags |= WayFlags.hasPlain }
     if origins != nil { flags |= WayFlags.isMoved }
+    if source != nil { flags |= WayFlags.hasSource }
     bytes.append(flags)
+    if let source { bytes.append(integer: source) }
     bytes.append(numbers: share?.kinds ?? [])
     let origins = origins ?? [:]
     bytes.append(numbers: origins.keys)
@@ -349,22 +420,29 @@ extension PendingSteps {
     guard from < to else { throw reader.fault("a step from version \(from) to \(to)") }
     let layout = try RowLayout(PendingStep.record(record, schemas, to), version: to)
     var ways: [PendingWay] = []
+    var sources: Set<UInt32?> = []
     for _ in 0..<(try reader.integer(UInt32.self)) {
-      ways.append(try PendingWay(&reader, layout, key))
+      var source: UInt32?
+      ways.append(try PendingWay(&reader, layout, key, &source))
+      sources.insert(source)
     }
     guard !ways.isEmpty, reader.remaining == 0 else {
       throw reader.fault("it has no way, or \(reader.remaining) bytes behind the last")
     }
-    return PendingStep(from: from, to: to, record: record, ways: ways)
+    guard sources.count == 1, let source = sources.first else {
+      throw reader.fault("its rows come from two records")
+    }
+    return PendingStep(from: from, to: to, record: record, source: source, ways: ways)
   }
 }
 
 extension PendingWay {
   fileprivate init(
-    _ reader: inout ByteReader, _ layout: RowLayout, _ key: [UInt8]
+    _ reader: inout ByteReader, _ layout: RowLayout, _ key: [UInt8], _ source: inout UInt32?
   ) throws(StoreError) {
     let flags = try reader.integer(UInt8.self)
-    guard flags < 8 else { throw reader.fault("the flags of a way are \(flags)") }
+    guard flags < 16 else { throw reader.fault("the flags of a way are \(flags)") }
+    if flags & WayFlags.hasSource != 0 { source = try reader.integer(UInt32.self) }
     let kinds = try reader.numbers()
     let fields = try reader.numbers()
     var origins: [UInt32: UInt32] = [:]

@@ -161,10 +161,11 @@ extension StoreOpening {
   private func readThrough(
     _ route: MigrationRoute, _ backend: any StoreBackend, _ schemas: [Schema]
   ) throws(StoreError) -> Entities {
-    guard route.faults.isEmpty, route.hops.allSatisfy(\.isDeferrable) else {
-      throw needsMigration(route.from)
-    }
     let steps = route.hops.map(\.change)
+    // A record that gets a tree of its own has none before the version is published.
+    guard route.faults.isEmpty, route.hops.allSatisfy(\.isDeferrable),
+      steps.allSatisfy(\.leaving.isEmpty)
+    else { throw needsMigration(route.from) }
     let deferred = DeferredOpening(backend)
     var pending = try deferred.pending(schemas)
     pending.add(steps)

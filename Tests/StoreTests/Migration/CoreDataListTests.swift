@@ -304,7 +304,7 @@ import Testing
     try Self.migrate(
       [.of("Car", 1), .of("Car", 2, ["Taxi": Self.kind(["sign": "x"])])],
       to: [.of("Car", 1), .of("Taxi", 2, ["sign": "x"])],
-      Self.type("Car") { _ in }, Self.taxi { $0 == 1 }, waits: false)
+      Self.type("Car") { _ in }, Self.taxi { $0 == 1 })
   }
 
   /// Taxis with a sign, which are cars in some versions.

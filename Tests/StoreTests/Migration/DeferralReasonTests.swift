@@ -168,6 +168,67 @@ import Testing
       ])
   }
 
+  @Test func `a kind leaves its hierarchy, and what has to be whole at any moment`() throws {
+    /// A hierarchy of which a kind leaves.
+    func trip(
+      @RecordDescription.ResultBuilder _ fields: @escaping @Sendable (Int) -> RecordDescription
+    ) -> [RemovedRecord] {
+      [
+        type("Trip") { version in fields(version) },
+        RemovedRecord("Personal") { _ in
+          RecordDescription.Parent("Trip")
+          Field(name: "mood", type: .string, unique: true)
+        },
+      ]
+    }
+    func business(
+      @RecordDescription.ResultBuilder _ fields: @escaping @Sendable (Int) -> RecordDescription
+    ) -> RemovedRecord {
+      RemovedRecord("Business") { version in
+        if version == 1 {
+          RecordDescription.Parent("Trip")
+        } else {
+          Field(primaryKey: true, name: "id", type: .integer)
+        }
+        fields(version)
+      }
+    }
+    let sum = business { _ in Field(name: "sum", type: .integer, indexed: true) }
+    let plain = trip { _ in Field(name: "name", type: .string, indexed: true) }
+    // The unique constraint of a kind that stays has no values of those that leave.
+    #expect(try reasons(plain[0], plain[1], sum) == [])
+    let unique = trip { _ in Field(name: "name", type: .string, unique: true) }
+    #expect(
+      try reasons(unique[0], unique[1], sum) == [
+        "Trip: the unique constraint name loses the values of records that leave, and saves find others by it"
+      ])
+    let own = business { _ in Field(name: "code", type: .string, unique: true) }
+    #expect(
+      try reasons(plain[0], plain[1], own) == [
+        "Business: the unique constraint code is new, and two records may break it"
+      ])
+    let led = trip { _ in Field(name: "author", type: .reference(to: "Author")) }
+    #expect(
+      try reasons(author, led[0], led[1], sum) == [
+        "Trip.author: the index that leads back from Author gets other entries, and deletions find records by it"
+      ])
+    let leading = type("Bill") { _ in Field(name: "trip", type: .reference(to: "Trip")) }
+    #expect(
+      try reasons(plain[0], plain[1], sum, leading) == [
+        "Bill.trip: it has to be proved that it leads to Trip"
+      ])
+    let kept = type("Bill") { _ in Field(name: "trip", type: .reference(to: "Trip", checked: false))
+    }
+    #expect(try reasons(plain[0], plain[1], sum, kept) == [])
+    let outside = business { _ in
+      Field(name: "scan", type: .binaryData, storage: .external(threshold: 100))
+    }
+    #expect(
+      try reasons(plain[0], plain[1], outside) == [
+        "Business.scan: its values outside of rows are counted for all records at once"
+      ])
+  }
+
   // MARK: References
 
   @Test func `a destination that must exist, and an index by which deletions find records`() throws

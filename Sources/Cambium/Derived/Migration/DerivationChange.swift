@@ -83,7 +83,7 @@ extension SchemaChange {
 
   /// Why derived fields cannot be computed later.
   var derivationFaults: [MigrationFault] {
-    let new = Set(added.map(\.number))
+    let new = Set(added.map(\.number)).subtracting(moves.map(\.new.number))
     return to.records.filter { !new.contains($0.number) }.flatMap { record in
       underivedFields(of: record).map { field in
         MigrationFault(

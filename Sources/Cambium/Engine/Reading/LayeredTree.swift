@@ -148,3 +148,51 @@ extension LayeredTree {
     return max(0, count)
   }
 }
+
+// MARK: Old entries
+
+extension LayeredTree {
+  /// The number of entries of schema versions below `version` for which a function returns true.
+  ///
+  /// - Parameter end: Entries from this key on do not count; nil for all.
+  /// - Complexity: O(such entries + changes in overlays).
+  /// - Throws: `.corrupt`, `.io`.
+  func count(
+    below version: UInt32, before end: [UInt8]? = nil,
+    where isCounted: (_ value: RawSpan, _ version: UInt32) -> Bool
+  ) throws(StoreError) -> Int {
+    var count = 0
+    try base.forEachEntry(below: version) { key, value, version throws(StoreError) in
+      if let end, key.compare(end.rawSpan) >= 0 { return false }
+      if isCounted(value, version), try !isChanged(key, inLevel: true) { count += 1 }
+      return true
+    }
+    for part in [level?.added, level?.replaced].compactMap(\.self) {
+      try part.forEachEntry(below: version) { key, value, version throws(StoreError) in
+        if let end, key.compare(end.rawSpan) >= 0 { return false }
+        if isCounted(value, version), try !isChanged(key, inLevel: false) { count += 1 }
+        return true
+      }
+    }
+    var changes = ChangesCursor(newestFirst: overlays)
+    var isOn = changes.first()
+    while isOn {
+      if let end, changes.key.compare(end.rawSpan) >= 0 { break }
+      if !changes.isRemoval, changes.schemaVersion < version,
+        isCounted(changes.value, changes.schemaVersion)
+      {
+        count += 1
+      }
+      isOn = changes.next()
+    }
+    return count
+  }
+
+  /// Returns true if an overlay says something of a key, or the level does.
+  private func isChanged(_ key: RawSpan, inLevel: Bool) throws(StoreError) -> Bool {
+    for index in overlays.indices where overlays[index].reference(for: key) != nil { return true }
+    guard inLevel, let level else { return false }
+    if case .nothing = try level.answer(for: key) { return false }
+    return true
+  }
+}

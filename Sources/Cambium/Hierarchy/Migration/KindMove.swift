@@ -9,7 +9,7 @@ struct KindShare: Hashable, Sendable {
 
   func contains(_ kind: UInt32?) -> Bool { kind.map { kinds.contains($0) } ?? hasPlain }
 
-  fileprivate mutating func insert(_ kind: UInt32?) {
+  mutating func insert(_ kind: UInt32?) {
     if let kind { kinds.insert(kind) } else { hasPlain = true }
   }
 }
@@ -292,24 +292,9 @@ extension RecordChange {
 
 // MARK: Rows
 
-/// Decides of rows whether they are of some kinds.
-struct RowShare: Sendable {
-  private let kinds: RowKinds?
-  /// In step with all kinds.
-  private let isTaken: [Bool]
-  private let hasPlain: Bool
-
+extension RowShare {
+  /// Creates the share of the rows of some kinds.
   init(_ share: KindShare, in layout: RowLayout) {
-    kinds = layout.kinds
-    isTaken = (layout.kinds?.all ?? []).map { kind in
-      share.kinds.contains(layout.columns[kind.column].field.number)
-    }
-    hasPlain = share.hasPlain
-  }
-
-  /// - Parameter row: One whose frame was checked.
-  func contains(_ row: RawSpan) -> Bool {
-    guard let kind = kinds?.kind(of: row) else { return hasPlain }
-    return isTaken[kind]
+    self.init(ofKinds: share.kinds, hasPlain: share.hasPlain, in: layout)
   }
 }

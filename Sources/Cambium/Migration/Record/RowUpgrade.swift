@@ -32,6 +32,8 @@ final class RowUpgrade: Sendable {
   let version: UInt32
   /// The lowest that is known.
   let from: UInt32
+  /// True if rows of older versions may be in the tree that are no rows of the record any more.
+  let hidesRows: Bool
   /// By the versions that they are for, ascending.
   private let routes: [Route]
 
@@ -43,17 +45,21 @@ final class RowUpgrade: Sendable {
     /// The values that replace copied ones; nil if the copy is the new row.
     fileprivate let given: (any RowAmending)?
     private let steps: [any RowConverting]
+    /// The rows that are still of the record; nil for all.
+    fileprivate let share: RowShare?
 
     /// - Parameters:
     ///   - below: Rows of lower versions go this way, if they go no other.
     ///   - steps: One behind the other, at least one.
     ///   - old: The layout of such rows.
     ///   - required: The numbers of fields whose nulls are left to the steps; nil to leave all to them.
+    ///   - share: The rows that are still of the record, by their kinds in the old layout; nil for all. The others are hidden.
     init(
       below: UInt32, _ steps: [any RowConverting], from old: RowLayout, to new: RowLayout,
-      required: Set<UInt32>? = []
+      required: Set<UInt32>? = [], share: RowShare? = nil
     ) throws(StoreError) {
       self.below = below
+      self.share = share
       from = old.version
       self.steps = steps
       given = nil
@@ -72,6 +78,7 @@ final class RowUpgrade: Sendable {
       copyingBy plain: any RowConverting, givenValues given: any RowAmending
     ) throws(StoreError) {
       self.below = below
+      share = nil
       from = old.version
       self.steps = steps
       self.given = given
@@ -82,6 +89,7 @@ final class RowUpgrade: Sendable {
 
     private init(_ other: Route, amendedBy given: any RowAmending) {
       below = other.below
+      share = other.share
       from = other.from
       copy = other.copy
       self.given = given
@@ -114,6 +122,7 @@ final class RowUpgrade: Sendable {
   /// - Parameter routes: Ascending, at least one.
   init(_ routes: [Route]) {
     self.routes = routes
+    hidesRows = routes.contains { $0.share != nil }
     version = routes.last?.below ?? 0
     from = routes.first?.from ?? 0
   }
@@ -128,19 +137,36 @@ final class RowUpgrade: Sendable {
   func upgrade(
     key: RawSpan, row: RawSpan, of version: UInt32, to target: UpgradedRow
   ) throws(StoreError) {
-    var place = 0
-    while place &+ 1 < routes.count, version >= routes[place].below { place &+= 1 }
-    let route = routes[place]
+    let route = route(of: version)
     if let copy = route.copy, copy.run(row: row, to: target) {
       guard let given = route.given else { return }
       if try given.amend(target, key: key, row: row, by: target.writerBeside()) { return }
     }
     try route.convert(key: key, row: row, to: target.beginWriting())
   }
+
+  @inline(__always)
+  private func route(of version: UInt32) -> Route {
+    var place = 0
+    while place &+ 1 < routes.count, version >= routes[place].below { place &+= 1 }
+    return routes[place]
+  }
+
+  /// Returns true if a row is in the tree, but no row of the record any more: its kind left the record, or stayed where this
+  /// one left it. It is read as if it were not there.
+  ///
+  /// - Parameter version: Of the row.
+  func hides(_ row: RawSpan, of version: UInt32) -> Bool {
+    guard hidesRows, version < self.version, let share = route(of: version).share else {
+      return false
+    }
+    return share.leavesOut(row)
+  }
 }
 
 extension RowUpgrade {
-  /// Replaces a row that was copied by one of the present version, if it is older. False where there is none.
+  /// Replaces a row that was copied by one of the present version, if it is older. False where there is none, or where it is
+  /// hidden.
   ///
   /// - Parameter version: Of the row; nil if there is none.
   /// - Throws: `.corrupt`, `.limitExceeded`.
@@ -149,6 +175,10 @@ extension RowUpgrade {
   ) throws(StoreError) -> Bool {
     guard let version else { return false }
     if version >= self.version { return true }
+    if hides(row.rawSpan, of: version) {
+      row.removeAll(keepingCapacity: true)
+      return false
+    }
     let made = UpgradedRow()
     try upgrade(key: key, row: row.rawSpan, of: version, to: made)
     row.assign(made.row)
@@ -185,6 +215,7 @@ struct RowTransform: EntryTransform {
     key: RawSpan, value: RawSpan, schemaVersion: UInt32, to newValue: inout [UInt8]
   ) throws(StoreError) -> TransformResult {
     if schemaVersion >= upgrade.version { return .keep }
+    if upgrade.hides(value, of: schemaVersion) { return .drop }
     let made = made
     do throws(StoreError) {
       try upgrade.upgrade(key: key, row: value, of: schemaVersion, to: made)
@@ -330,9 +361,42 @@ final class TreeUpgrades: Sendable {
   func end() { ended.store(true, ordering: .releasing) }
 }
 
+extension TreeUpgrades? {
+  /// The number of rows of a tree, without those that are hidden.
+  ///
+  /// - Complexity: Constant time; O(older rows + changes in overlays) for a tree with hidden rows.
+  /// - Throws: `.corrupt`, `.io`.
+  func count(of layered: LayeredTree, in tree: TreeSlot) throws(StoreError) -> Int {
+    try layered.count - hiddenCount(of: layered, in: tree, before: nil)
+  }
+
+  /// The number of rows of a tree with keys below `key`, without those that are hidden.
+  ///
+  /// - Complexity: O(log count); O(older rows + changes in overlays) for a tree with hidden rows.
+  /// - Throws: `.corrupt`, `.io`.
+  func rank(
+    of key: RawSpan, of layered: LayeredTree, in tree: TreeSlot
+  ) throws(StoreError) -> Int {
+    let rank = try layered.rank(of: key)
+    guard let upgrade = self?[tree], upgrade.hidesRows else { return rank }
+    return try rank - hiddenCount(of: layered, in: tree, before: key.array())
+  }
+
+  private func hiddenCount(
+    of layered: LayeredTree, in tree: TreeSlot, before end: [UInt8]?
+  ) throws(StoreError) -> Int {
+    guard let upgrade = self?[tree], upgrade.hidesRows else { return 0 }
+    return try layered.count(below: upgrade.version, before: end) { row, version in
+      upgrade.hides(row, of: version)
+    }
+  }
+}
+
 extension TreeUpgrades: FoldUpgrades {
   func transform(_ tree: TreeSlot, _ scope: TransformScope) -> TreeTransform? {
     guard !isOver, let upgrade = self[tree] else { return nil }
+    // Commits on top of the fold may have replaced a hidden row, and are counted as if it were there until they are folded.
+    if upgrade.hidesRows, scope == .touchedLeaves { return nil }
     // A leaf holds rows of one version: those that are as new in all but their number become of the newest too
     // where the leaf is rewritten anyway; sought out they are not.
     let version = scope == .touchedLeaves ? max(version, upgrade.version) : upgrade.version

@@ -17,7 +17,7 @@ public struct PendingMigration: Hashable, Sendable {
 extension StoreSnapshot {
   /// Returns the work that was left of a deferred migration; nil if there was none.
   ///
-  /// - Complexity: O(branches above records of older versions).
+  /// - Complexity: O(branches above records of older versions); O(these records) where a kind has left its hierarchy.
   /// - Throws: `StoreError.corrupt`, `.io`.
   public func pendingMigration() throws(StoreError) -> PendingMigration? {
     let trees = trees
@@ -25,7 +25,7 @@ extension StoreSnapshot {
     var (records, indexes): ([String: Int], [String]) = ([:], [])
     for record in entities.all {
       if let upgrade = upgrades[record.rows] {
-        let count = try trees.count(below: upgrade.version, in: record.rows)
+        let count = try trees.count(toUpgradeBy: upgrade, in: record.rows)
         if count > 0 { records[record.record.name] = count }
       }
       for index in record.indexes {
@@ -49,7 +49,8 @@ extension StoreSnapshot {
 extension PersistentStore {
   /// The work that is left of a deferred migration; nil if there is none.
   ///
-  /// - Complexity: O(branches above records of older versions); constant if there is nothing left.
+  /// - Complexity: O(branches above records of older versions); O(these records) where a kind has left its hierarchy; constant if
+  ///   there is nothing left.
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`, `.forked`.
   public var pendingMigration: PendingMigration? {
     get throws(StoreError) { try snapshot().pendingMigration() }
@@ -155,6 +156,10 @@ struct DeferredOpening {
     let kept = TreePlaces(of: to).trees
     var emptied = TreePlaces(of: from).trees.subtracting(kept)
     for index in steps.flatMap(\.emptiedIndexes) { emptied.insert(Entity.name(ofIndex: index)) }
+    let begins = LeavingTrees(steps)
+    // A tree is emptied before others begin as it is, and one that goes to another is no longer there afterwards.
+    emptied.subtract(begins.moved.map { Entity.name(ofRows: $0) })
+    let operations = try self.operations(begins)
     var pending = try pending(schemas)
     pending.add(steps)
     let all = schemas + steps.map(\.to)
@@ -181,9 +186,22 @@ struct DeferredOpening {
       if steps.contains(where: \.changesReferences) {
         try BlobRecount.markDue(in: trees, names)
       }
-      trees.addWork { $0.keeping = [state] }
+      trees.addWork {
+        $0.keeping = [state]
+        $0.operations = operations
+      }
     }
     try use(pending, all)
+  }
+
+  private func operations(_ trees: LeavingTrees) throws(StoreError) -> [TreeOperation] {
+    var operations: [TreeOperation] = []
+    for begin in trees.begins {
+      let source = try backend.names.slot(of: Entity.name(ofRows: begin.source))
+      let target = try backend.names.slot(of: Entity.name(ofRows: begin.target))
+      operations.append(begin.isMoved ? .move(source, to: target) : .copy(source, to: target))
+    }
+    return operations
   }
 }
 
@@ -221,7 +239,7 @@ struct DeferredFinishing {
       guard let upgrade = upgrades[tree] else { continue }
       while let lowest = try backend.trees().lowestVersion(in: tree), lowest < upgrade.version {
         if budget.isSpent { return true }
-        try makeRowsNew(in: tree)
+        try makeRowsNew(in: tree, upgrades)
       }
     }
     for entity in entities.all {
@@ -237,11 +255,19 @@ struct DeferredFinishing {
     return false
   }
 
-  private mutating func makeRowsNew(in tree: TreeSlot) throws(StoreError) {
+  private mutating func makeRowsNew(
+    in tree: TreeSlot, _ upgrades: TreeUpgrades
+  ) throws(StoreError) {
     let trees = try backend.trees()
-    let size = Int(trees.liveBytes(in: tree)) / max(1, try trees.count(in: tree)) + 1
+    let size = Int(trees.liveBytes(in: tree)) / max(1, try trees.estimatedCount(in: tree)) + 1
     let count = budget.slice(atMost: sliceCount, recordSize: size)
-    try backend.upgrade(tree, first: count)
+    if upgrades[tree]?.hidesRows ?? false {
+      // Hidden rows are dropped, so that entries are counted anew: by a commit, on top of which nothing is yet.
+      let slice = upgrades.transform(tree, .first(count))
+      try commit { trees throws(StoreError) in trees.addWork { $0.transforms[tree] = slice } }
+    } else {
+      try backend.upgrade(tree, first: count)
+    }
     budget.take(count, size: size)
   }
 

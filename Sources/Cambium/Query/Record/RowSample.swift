@@ -28,7 +28,7 @@ struct RowSample: Sendable {
     for number in 0..<wanted {
       let isOn =
         wanted == rowCount
-        ? try cursor.advance() : try cursor.seek(toOffset: Int(Double(number) * distance))
+        ? try cursor.advance() : try cursor.seek(nearOffset: Int(Double(number) * distance))
       guard isOn else { break }
       let row = try cursor.value()
       if cursor.key.byteCount + row.byteCount <= Self.sizeMax {

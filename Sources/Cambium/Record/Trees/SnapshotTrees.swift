@@ -75,22 +75,33 @@ final class SnapshotTrees: Sendable {
     if entry.isExternal {
       var value: [UInt8] = []
       try tree.append(entry, to: &value)
+      if upgrade.hides(value.rawSpan, of: entry.schemaVersion) { return }
       try upgrade.upgrade(key: key, row: value.rawSpan, of: entry.schemaVersion, to: made)
     } else {
+      if upgrade.hides(entry.storedValue, of: entry.schemaVersion) { return }
       try upgrade.upgrade(key: key, row: entry.storedValue, of: entry.schemaVersion, to: made)
     }
     try body(made.row)
   }
 
   func contains(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
-    try snapshot.tree(tree).contains(key)
+    guard let upgrade = upgrades?[tree], upgrade.hidesRows else {
+      return try snapshot.tree(tree).contains(key)
+    }
+    var row: [UInt8] = []
+    let version = try snapshot.tree(tree).copyVersionedValue(for: key, to: &row)
+    return version.map { !upgrade.hides(row.rawSpan, of: $0) } ?? false
   }
 
-  func count(in tree: TreeSlot) -> Int { snapshot.tree(tree).count }
+  func count(in tree: TreeSlot) throws(StoreError) -> Int {
+    try upgrades.count(of: snapshot.tree(tree), in: tree)
+  }
 
   func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
-    try snapshot.tree(tree).rank(of: key)
+    try upgrades.rank(of: key, of: snapshot.tree(tree), in: tree)
   }
+
+  func estimatedCount(in tree: TreeSlot) -> Int { snapshot.tree(tree).count }
 
   func estimatedCount(
     from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot
@@ -137,6 +148,13 @@ final class SnapshotCursor {
 
   /// The schema version of the entry as it is stored.
   var storedVersion: UInt32 { unsafe cursor.schemaVersion }
+
+  /// Returns true if the row that it stands on is no row of the record any more.
+  func isHidden(by upgrade: RowUpgrade) throws(StoreError) -> Bool {
+    let version = storedVersion
+    guard version < upgrade.version else { return false }
+    return upgrade.hides(try presentValue(), of: version)
+  }
 
   func advance() throws(StoreError) -> Bool {
     if unsafe hasBegun { return try unsafe cursor.next() }

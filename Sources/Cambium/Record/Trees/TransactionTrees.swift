@@ -41,7 +41,12 @@ extension TransactionTrees {
   }
 
   func contains(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
-    try transaction.tree(tree).contains(key)
+    guard let upgrade = upgrades?[tree], upgrade.hidesRows else {
+      return try transaction.tree(tree).contains(key)
+    }
+    var row: [UInt8] = []
+    let version = try transaction.tree(tree).copyVersionedValue(for: key, to: &row)
+    return version.map { !upgrade.hides(row.rawSpan, of: $0) } ?? false
   }
 
   /// A tree in which several keys can be looked up together, until the next change; nil if rows are upgraded as they
@@ -50,10 +55,37 @@ extension TransactionTrees {
     upgrades?[tree] == nil ? try transaction.tree(tree).whole : nil
   }
 
-  func count(in tree: TreeSlot) throws(StoreError) -> Int { try transaction.tree(tree).count() }
+  func count(in tree: TreeSlot) throws(StoreError) -> Int {
+    guard let upgrade = upgrades?[tree], upgrade.hidesRows else {
+      return try transaction.tree(tree).count()
+    }
+    if let whole = try transaction.tree(tree).whole {
+      return try upgrades.count(of: whole, in: tree)
+    }
+    return try countRows(in: tree, upgrade, before: nil)
+  }
 
   func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
-    try transaction.tree(tree).rank(of: key)
+    guard let upgrade = upgrades?[tree], upgrade.hidesRows else {
+      return try transaction.tree(tree).rank(of: key)
+    }
+    if let whole = try transaction.tree(tree).whole {
+      return try upgrades.rank(of: key, of: whole, in: tree)
+    }
+    return try countRows(in: tree, upgrade, before: key.array())
+  }
+
+  /// Counts the rows of a tree, some of whose rows are hidden, one by one.
+  private func countRows(
+    in tree: TreeSlot, _ upgrade: RowUpgrade, before end: [UInt8]?
+  ) throws(StoreError) -> Int {
+    let cursor = HidingCursor(.transaction(try cursor(in: tree)), upgrade)
+    var count = 0
+    while try cursor.advance() {
+      if let end, cursor.key.compare(end.rawSpan) >= 0 { break }
+      count += 1
+    }
+    return count
   }
 
   func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int {
@@ -148,6 +180,7 @@ extension TransactionTrees {
 
   /// Takes `key` out, with its unstored values. False if it is not there.
   func remove(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
+    if upgrades?[tree]?.hidesRows ?? false, try !contains(key, in: tree) { return false }
     if unsafe unmadeCount > 0 { try makeSavepoints() }
     unsafe changeCount &+= 1
     let isGone = try transaction.remove(key, in: tree)
@@ -238,6 +271,16 @@ final class ChangedTreeCursor {
     if !isStale { return }
     cursor = try trees.transactionCursor(in: tree)
     unsafe changeCount = trees.changeCount
+  }
+
+  /// Returns true if the row that it stands on is no row of the record any more. Before anything changes.
+  func isHidden(by upgrade: RowUpgrade) throws(StoreError) -> Bool {
+    let version = cursor.schemaVersion
+    guard version < upgrade.version else { return false }
+    unsafe copy.removeAll(keepingCapacity: true)
+    try unsafe cursor.appendValue(to: &copy)
+    let row = unsafe copy
+    return upgrade.hides(row.rawSpan, of: version)
   }
 
   private func note(_ isOn: Bool) -> Bool {

@@ -65,17 +65,18 @@ extension TreeAccess {
     return try trees.forEachKeyChanged(in: tree, since: others, body)
   }
 
-  /// The number of entries. Constant time, but for a transaction that spills.
+  /// The number of entries. Constant time, but for a transaction that spills, and for a tree with hidden rows: these are
+  /// counted among the rows of older versions.
   func count(in tree: TreeSlot) throws(StoreError) -> Int {
     switch self {
-    case .state(let trees): trees.count(in: tree)
+    case .state(let trees): try trees.count(in: tree)
     case .transaction(let trees): try trees.count(in: tree)
     }
   }
 
   /// The number of entries with keys below `key`.
   ///
-  /// - Complexity: O(log count); O(count) for changes of a transaction that spills.
+  /// - Complexity: O(log count); O(count) for changes of a transaction that spills; O(older rows) for a tree with hidden rows.
   /// - Throws: `.corrupt`, `.io`.
   func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
     switch self {
@@ -84,10 +85,10 @@ extension TreeAccess {
     }
   }
 
-  /// About the number of entries, always in constant time.
+  /// About the number of entries, always in constant time: hidden rows are counted.
   func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int {
     switch self {
-    case .state(let trees): trees.count(in: tree)
+    case .state(let trees): trees.estimatedCount(in: tree)
     case .transaction(let trees): try trees.estimatedCount(in: tree)
     }
   }
@@ -117,11 +118,15 @@ extension TreeAccess {
   /// The lowest schema version of an entry in the pages that hold the tree; nil if there are none.
   func lowestVersion(in tree: TreeSlot) -> UInt32? { base.lowestVersion(tree) }
 
-  /// How many entries of a tree are of a version below `version`, as far as pages have them.
+  /// How many rows of a tree are to be upgraded, as far as pages have them.
   ///
-  /// - Complexity: O(branches above such entries).
-  func count(below version: UInt32, in tree: TreeSlot) throws(StoreError) -> Int {
-    try base.count(below: version, in: tree)
+  /// - Complexity: O(branches above older rows); O(older rows) if some are hidden.
+  func count(toUpgradeBy upgrade: RowUpgrade, in tree: TreeSlot) throws(StoreError) -> Int {
+    if !upgrade.hidesRows { return try base.count(below: upgrade.version, in: tree) }
+    let rows = LayeredTree(overlays: [], over: base.tree(tree), under: base.level(tree))
+    return try rows.count(below: upgrade.version) { row, version in
+      !upgrade.hides(row, of: version)
+    }
   }
 
   /// Returns true if an index has the entries of all records.
@@ -167,10 +172,13 @@ extension TreeAccess {
 
   /// A cursor that stands nowhere yet. It keeps the state.
   func cursor(in tree: TreeSlot) throws(StoreError) -> CursorAccess {
-    switch self {
-    case .state(let trees): .state(trees.cursor(in: tree))
-    case .transaction(let trees): .transaction(try trees.cursor(in: tree))
-    }
+    let cursor: CursorAccess =
+      switch self {
+      case .state(let trees): .state(trees.cursor(in: tree))
+      case .transaction(let trees): .transaction(try trees.cursor(in: tree))
+      }
+    guard let upgrade = upgrades?[tree], upgrade.hidesRows else { return cursor }
+    return .hiding(HidingCursor(cursor, upgrade))
   }
 }
 
@@ -181,11 +189,14 @@ extension TreeAccess {
 enum CursorAccess {
   case state(SnapshotCursor)
   case transaction(ChangedTreeCursor)
+  /// In a tree with hidden rows.
+  case hiding(HidingCursor)
 
   func first() throws(StoreError) -> Bool {
     switch self {
     case .state(let cursor): try cursor.first()
     case .transaction(let cursor): try cursor.first()
+    case .hiding(let cursor): try cursor.first()
     }
   }
 
@@ -197,6 +208,7 @@ enum CursorAccess {
     switch self {
     case .state(let cursor): try cursor.advance()
     case .transaction(let cursor): try cursor.advance()
+    case .hiding(let cursor): try cursor.advance()
     }
   }
 
@@ -204,6 +216,7 @@ enum CursorAccess {
     switch self {
     case .state(let cursor): try cursor.last()
     case .transaction(let cursor): try cursor.last()
+    case .hiding(let cursor): try cursor.last()
     }
   }
 
@@ -212,6 +225,7 @@ enum CursorAccess {
     switch self {
     case .state(let cursor): try cursor.seek(to: key)
     case .transaction(let cursor): try cursor.seek(to: key)
+    case .hiding(let cursor): try cursor.seek(to: key)
     }
   }
 
@@ -224,12 +238,21 @@ enum CursorAccess {
 
   /// Goes to the entry with `offset` entries before it.
   ///
-  /// - Complexity: O(log count); O(offset) for changes of a transaction that spills.
+  /// - Complexity: O(log count); O(offset) for changes of a transaction that spills, and in a tree with hidden rows.
   func seek(toOffset offset: Int) throws(StoreError) -> Bool {
     switch self {
     case .state(let cursor): try cursor.seek(toOffset: offset)
     case .transaction(let cursor): try cursor.seek(toOffset: offset)
+    case .hiding(let cursor): try cursor.seek(toOffset: offset)
     }
+  }
+
+  /// Goes to an entry that has about `offset` entries before it: hidden rows are counted.
+  ///
+  /// - Complexity: as that of `seek(toOffset:)` without hidden rows.
+  func seek(nearOffset offset: Int) throws(StoreError) -> Bool {
+    if case .hiding(let cursor) = self { return try cursor.seek(nearOffset: offset) }
+    return try seek(toOffset: offset)
   }
 
   @inline(__always)
@@ -237,6 +260,7 @@ enum CursorAccess {
     switch self {
     case .state(let cursor): try cursor.previous()
     case .transaction(let cursor): try cursor.previous()
+    case .hiding(let cursor): try cursor.previous()
     }
   }
 
@@ -245,6 +269,7 @@ enum CursorAccess {
     switch self {
     case .state(let cursor): try cursor.next()
     case .transaction(let cursor): try cursor.next()
+    case .hiding(let cursor): try cursor.next()
     }
   }
 
@@ -253,6 +278,7 @@ enum CursorAccess {
     switch self {
     case .state(let cursor): cursor.storedVersion
     case .transaction: nil
+    case .hiding(let cursor): cursor.storedVersion
     }
   }
 
@@ -264,6 +290,7 @@ enum CursorAccess {
       switch self {
       case .state(let cursor): unsafe _overrideLifetime(cursor.key, borrowing: self)
       case .transaction(let cursor): unsafe _overrideLifetime(cursor.key, borrowing: self)
+      case .hiding(let cursor): unsafe _overrideLifetime(cursor.key, borrowing: self)
       }
     }
   }
@@ -277,6 +304,7 @@ enum CursorAccess {
     switch self {
     case .state(let cursor): unsafe _overrideLifetime(try cursor.value(), borrowing: self)
     case .transaction(let cursor): unsafe _overrideLifetime(try cursor.value(), borrowing: self)
+    case .hiding(let cursor): unsafe _overrideLifetime(try cursor.value(), borrowing: self)
     }
   }
 }

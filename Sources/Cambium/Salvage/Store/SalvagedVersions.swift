@@ -54,13 +54,15 @@ extension LooseLeaves {
 extension SalvagedVersions {
   /// Returns true if rows of a version can be read, as they are or through steps.
   func isReadable(_ version: UInt32, of record: RecordSchema) -> Bool {
-    guard let own = self.record(record.number, version) else { return false }
-    if isStale, isDisputed(version, of: record) { return false }
     let path = paths[record.number] ?? []
     let next = path.firstIndex { version < $0.to }
+    // Rows may have been of another record before the step.
+    let number = next.map { path[$0].origin } ?? record.number
+    guard let own = self.record(number, version) else { return false }
+    if isStale, isDisputed(version, of: own) { return false }
     guard let next else { return own.hasLayout(of: record) }
     // Rows between two steps are of the layout with which the second begins.
-    return self.record(record.number, path[next].from)?.hasLayout(of: own) ?? false
+    return self.record(number, path[next].from)?.hasLayout(of: own) ?? false
   }
 
   private func isDisputed(_ version: UInt32, of record: RecordSchema) -> Bool {
@@ -87,11 +89,13 @@ extension SalvagedVersions {
   /// - Parameter lowest: Of each record with rows, the lowest version that they are of.
   func pending(_ lowest: [UInt32: UInt32]) -> PendingSteps {
     var pending = PendingSteps()
-    for (number, path) in paths.sortedRarely(by: { $0.key < $1.key }) {
+    // The rows of two records may have taken the same steps.
+    var steps: Set<PendingStep> = []
+    for (number, path) in paths {
       guard let lowest = lowest[number] else { continue }
-      pending.steps += path.filter { lowest < $0.to }
+      steps.formUnion(path.filter { lowest < $0.to })
     }
-    pending.steps = pending.steps.sortedRarely { ($0.to, $0.record) < ($1.to, $1.record) }
+    pending.steps = steps.sortedRarely { ($0.to, $0.record) < ($1.to, $1.record) }
     return pending
   }
 
@@ -127,10 +131,12 @@ extension SalvagedVersions {
     noteCommits(after: 0, note)
     loose.forEachEntry(of: TreeTag(of: PendingSteps.treeName), note)
     noteCommits(after: covered, note)
-    return steps.compactMapValues { steps in
-      let path = path(steps.values.sortedRarely { $1.to < $0.to })
-      return path.isEmpty ? nil : path
+    var paths: [UInt32: [PendingStep]] = [:]
+    for record in newest.records {
+      let path = path(of: record, steps)
+      if !path.isEmpty { paths[record.number] = path }
     }
+    return paths
   }
 
   private func noteCommits(after sequence: UInt64, _ note: ([UInt8], [UInt8]) -> Void) {
@@ -151,17 +157,17 @@ extension SalvagedVersions {
   /// The steps that end with the newest layout, ascending: from the last step back, as long as each leads to the layout with
   /// which the next begins.
   ///
-  /// - Parameter steps: Of one record, descending.
-  private func path(_ steps: [PendingStep]) -> [PendingStep] {
+  /// - Parameter steps: By the records that they lead to, and their versions.
+  private func path(
+    of record: RecordSchema, _ steps: [UInt32: [UInt32: PendingStep]]
+  ) -> [PendingStep] {
     var path: [PendingStep] = []
-    guard let number = steps.first?.record, var begin = newest.record(number: number) else {
-      return []
-    }
-    var version = newest.storedVersion
-    for step in steps where step.to <= version {
-      guard let reached = record(number, step.to), reached.hasLayout(of: begin),
-        let before = record(number, step.from)
-      else { break }
+    var (begin, version) = (record, newest.storedVersion)
+    while let step = steps[begin.number]?.values.filter({ $0.to <= version })
+      .max(by: { $0.to < $1.to }),
+      let reached = self.record(begin.number, step.to), reached.hasLayout(of: begin),
+      let before = self.record(step.origin, step.from)
+    {
       path.append(step)
       (begin, version) = (before, step.from)
     }

@@ -165,7 +165,7 @@ extension StoreInspection {
     lastCommits = try snapshot?.lastCommits(commitLimit) ?? []
     statistics = try snapshot?.statistics() ?? StoreStatistics(records: [])
     let blobs = try BlobTrees(backend.names)
-    blobCount = state.count(in: blobs.map)
+    blobCount = try state.count(in: blobs.map)
     let files = try SegmentUse.blobs(blobs, in: .state(state), by: backend.blobs.keeper)
     segments = try backend.pages.segmentsOnDisk().map { SegmentUse(pages: $0) } + files
     log = backend.logUse
