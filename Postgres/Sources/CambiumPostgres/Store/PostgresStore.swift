@@ -9,6 +9,9 @@ public struct PostgresOptions: Sendable {
   public var attempts = 6
   /// True to make the tables in a database that has none.
   public var createsTables = true
+  /// How long the database keeps the changes for observers: one that does not take any for longer is told that everything may have
+  /// changed.
+  public var keptChanges: Duration = .seconds(3600)
 
   /// Creates the default options.
   public init() {}
@@ -25,15 +28,20 @@ public struct PostgresOptions: Sendable {
 /// Reads see one state of the database. Writes are serializable: a transaction that conflicts with another one is rolled back, and run
 /// again. Validations of the model run in this process; unique constraints, references and delete rules are the server's. Other
 /// programs may use the same tables.
+///
+/// Changes can be observed, of all stores that write the database. For that, triggers note every changed record in a table,
+/// `cambium.outbox`, which costs one more row for each, whether or not anything is observed.
 public final class PostgresStore: RecordStore {
   public typealias Snapshot = PostgresSnapshot
   public typealias Transaction = PostgresTransaction
 
   private let address: String
   private let plan: PostgresPlan
-  private let mapping: RecordMapping
+  let mapping: RecordMapping
   private let options: PostgresOptions
   private let pool: SessionPool
+  let outbox: Outbox
+  private let trimming: OutboxTrimming?
 
   /// Opens the store in a database.
   ///
@@ -52,7 +60,17 @@ public final class PostgresStore: RecordStore {
     self.options = options
     pool = SessionPool(address, countMax: options.connections)
     let opening = DatabaseOpening(mapping, try model.schemas(), options)
-    plan = try await Self.using(pool) { connection in try opening.open(connection) }
+    let plan = try await Self.using(pool) { connection in try opening.open(connection) }
+    self.plan = plan
+    outbox = try await Self.using(pool) { connection in
+      do {
+        return try Outbox(connection, plan, options)
+      } catch let error as PostgresError {
+        throw error.ofStore
+      }
+    }
+    trimming =
+      outbox.obstacle == nil ? OutboxTrimming(keptFor: options.keptChanges) : nil
   }
 
   /// Closes the connections that are not in use; the others are closed after their transactions. Later calls throw
@@ -92,7 +110,7 @@ public final class PostgresStore: RecordStore {
     durability: Durability? = nil, author: String? = nil,
     _ body: @Sendable (inout PostgresTransaction) throws -> Result
   ) async throws -> Result {
-    let run = TransactionRun(address, plan, mapping, durability, options)
+    let run = TransactionRun(address, plan, mapping, durability, options, trimming)
     return try await Self.using(pool) { connection in try run.write(connection, body) }
   }
 
