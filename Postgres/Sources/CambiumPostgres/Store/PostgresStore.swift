@@ -42,6 +42,7 @@ public final class PostgresStore: RecordStore {
   private let pool: SessionPool
   let outbox: Outbox
   private let trimming: OutboxTrimming?
+  let listener: OutboxListener
 
   /// Opens the store in a database.
   ///
@@ -71,11 +72,15 @@ public final class PostgresStore: RecordStore {
     }
     trimming =
       outbox.obstacle == nil ? OutboxTrimming(keptFor: options.keptChanges) : nil
+    listener = OutboxListener(address, keptChanges: options.keptChanges)
   }
 
   /// Closes the connections that are not in use; the others are closed after their transactions. Later calls throw
-  /// `StoreError.closed`.
-  public func close() async { await pool.close() }
+  /// `StoreError.closed`, and observations end.
+  public func close() async {
+    listener.close()
+    await pool.close()
+  }
 
   /// Calls `body` with one state of the database, on the thread of a connection.
   ///
