@@ -7,7 +7,7 @@ public struct PostgresOptions: Sendable {
   public var connections = 8
   /// How often a transaction is run before a conflict with others is an error.
   public var attempts = 6
-  /// True to make the tables in a database that has none.
+  /// True to make the tables in a database that has none, and the outbox, from which changes are observed.
   public var createsTables = true
   /// How long the database keeps the changes for observers: one that does not take any for longer is told that everything may have
   /// changed.
