@@ -12,8 +12,8 @@
 /// }
 /// ```
 ///
-/// The protocol has the functions that every store has. Features of a `PersistentStore` alone, such as observing queries, keeping a
-/// snapshot or migrating, are not part of it, so code that needs them does not compile for another store. A store that cannot run a
+/// The protocol has the functions that every store has. Features of a `PersistentStore` alone, such as keeping a snapshot, migrating or
+/// observing the difference of results, are not part of it, so code that needs them does not compile for another store. A store that cannot run a
 /// query, or keep a model, throws an error; the results of all stores are the same.
 public protocol RecordStore: Sendable {
   /// One committed state.
@@ -44,6 +44,38 @@ public protocol RecordStore: Sendable {
     durability: Durability?, author: String?,
     _ body: @Sendable (inout Transaction) throws -> Result
   ) async throws -> Result
+
+  /// Returns the changes of all records of a type that are committed from now on, by any thread or process.
+  ///
+  /// ```swift
+  /// for try await changes in try await store.observeChanges(of: Order.self) {
+  ///   print(changes.inserted, changes.updated, changes.deleted)
+  /// }
+  /// ```
+  ///
+  /// To keep a copy of all records, begin to observe, and fetch them then: a change in between is in both.
+  ///
+  /// - Returns: An asynchronous sequence of the differences between states, the first of which is the newest one now.
+  /// - Throws: errors of the store; `StoreError.unknownRecord`, `.closed`.
+  @concurrent
+  func observeChanges<Subject: Record>(
+    of type: Subject.Type
+  ) async throws -> RecordObservation<RecordChanges<Subject>>
+
+  /// Returns the results of a query, and the new results whenever commits change them.
+  ///
+  /// ```swift
+  /// for try await open in try await store.observeResults(of: Order.where { $0.state == "open" }) { show(open) }
+  /// ```
+  ///
+  /// A query that leads to other records gives new results when those change, too.
+  ///
+  /// - Returns: An asynchronous sequence of the results. The first element has those of now.
+  /// - Throws: errors of the store and of the query; `StoreError.unknownRecord`, `.closed`.
+  @concurrent
+  func observeResults<Subject: Record>(
+    of query: Query<Subject>
+  ) async throws -> RecordObservation<[Subject]>
 }
 
 // MARK: - In transactions of their own

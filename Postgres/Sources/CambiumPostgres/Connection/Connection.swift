@@ -1,5 +1,13 @@
 import CPostgres
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// A connection to a server, by libpq. This is the only file that imports it. Use one connection in one thread at a time.
 @safe package final class Connection {
   private let handle: OpaquePointer
@@ -124,6 +132,29 @@ import CPostgres
       }
     }
     return SQLResult(rows: rows, count: unsafe Int(Self.text(PQcmdTuples(result))) ?? 0)
+  }
+
+  /// Waits for notifications of channels that the connection listens to.
+  ///
+  /// - Returns: The payloads of those that have come; none after the time is over.
+  package func notifications(waitingFor duration: Duration) throws(PostgresError) -> [String] {
+    let found = received()
+    if !found.isEmpty { return found }
+    var socket = unsafe pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+    let milliseconds = Int32(clamping: Int64(duration / .milliseconds(1)))
+    guard unsafe poll(&socket, 1, milliseconds) > 0 else { return [] }
+    guard unsafe PQconsumeInput(handle) == 1 else { throw failure }
+    return received()
+  }
+
+  /// The payloads of the notifications that have been read.
+  private func received() -> [String] {
+    var payloads: [String] = []
+    while let notification = unsafe PQnotifies(handle) {
+      payloads.append(unsafe Self.text(notification.pointee.extra))
+      unsafe PQfreemem(notification)
+    }
+    return payloads
   }
 
   /// Copies rows in the binary form into a table.

@@ -97,6 +97,9 @@ package struct BackOut {
     let names =
       tables.map { "\(SQL.name(found.options.schema)).\(SQL.name($0))" }
       + MoveState.ownTables.map { "\(PostgresPlan.stateSchema).\($0)" }
-    return ["DROP TABLE IF EXISTS \(names.joined(separator: ", "))\(cascading ? " CASCADE" : "")"]
+    return [
+      "DROP TABLE IF EXISTS \(names.joined(separator: ", "))\(cascading ? " CASCADE" : "")",
+      Outbox.removal,
+    ]
   }
 }

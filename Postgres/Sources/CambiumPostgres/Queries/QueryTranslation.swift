@@ -6,6 +6,8 @@ import FoundationEssentials
 struct QueryTranslation {
   let plan: PostgresPlan
   private(set) var parameters: [SQLParameter] = []
+  /// The stored names of the records whose tables the statement reads.
+  private(set) var records: Set<String> = []
   private var aliasCount = 0
   /// The depth to which conditions may still be nested.
   private var depth = 100
@@ -23,6 +25,7 @@ struct QueryTranslation {
   /// A scope of a table with an alias of its own.
   mutating func scope(of table: TablePlan) -> TableScope {
     aliasCount += 1
+    records.insert(table.record.name)
     return TableScope(table: table, alias: "t\(aliasCount)")
   }
 

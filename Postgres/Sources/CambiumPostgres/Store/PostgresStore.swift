@@ -7,8 +7,11 @@ public struct PostgresOptions: Sendable {
   public var connections = 8
   /// How often a transaction is run before a conflict with others is an error.
   public var attempts = 6
-  /// True to make the tables in a database that has none.
+  /// True to make the tables in a database that has none, and the outbox, from which changes are observed.
   public var createsTables = true
+  /// How long the database keeps the changes for observers: one that does not take any for longer is told that everything may have
+  /// changed.
+  public var keptChanges: Duration = .seconds(3600)
 
   /// Creates the default options.
   public init() {}
@@ -25,15 +28,21 @@ public struct PostgresOptions: Sendable {
 /// Reads see one state of the database. Writes are serializable: a transaction that conflicts with another one is rolled back, and run
 /// again. Validations of the model run in this process; unique constraints, references and delete rules are the server's. Other
 /// programs may use the same tables.
+///
+/// Changes can be observed, of all stores that write the database. For that, triggers note every changed record in a table,
+/// `cambium.outbox`, which costs one more row for each, whether or not anything is observed.
 public final class PostgresStore: RecordStore {
   public typealias Snapshot = PostgresSnapshot
   public typealias Transaction = PostgresTransaction
 
   private let address: String
   private let plan: PostgresPlan
-  private let mapping: RecordMapping
+  let mapping: RecordMapping
   private let options: PostgresOptions
   private let pool: SessionPool
+  let outbox: Outbox
+  private let trimming: OutboxTrimming?
+  let listener: OutboxListener
 
   /// Opens the store in a database.
   ///
@@ -52,12 +61,26 @@ public final class PostgresStore: RecordStore {
     self.options = options
     pool = SessionPool(address, countMax: options.connections)
     let opening = DatabaseOpening(mapping, try model.schemas(), options)
-    plan = try await Self.using(pool) { connection in try opening.open(connection) }
+    let plan = try await Self.using(pool) { connection in try opening.open(connection) }
+    self.plan = plan
+    outbox = try await Self.using(pool) { connection in
+      do {
+        return try Outbox(connection, plan, options)
+      } catch let error as PostgresError {
+        throw error.ofStore
+      }
+    }
+    trimming =
+      outbox.obstacle == nil ? OutboxTrimming(keptFor: options.keptChanges) : nil
+    listener = OutboxListener(address, keptChanges: options.keptChanges)
   }
 
   /// Closes the connections that are not in use; the others are closed after their transactions. Later calls throw
-  /// `StoreError.closed`.
-  public func close() async { await pool.close() }
+  /// `StoreError.closed`, and observations end.
+  public func close() async {
+    listener.close()
+    await pool.close()
+  }
 
   /// Calls `body` with one state of the database, on the thread of a connection.
   ///
@@ -92,7 +115,7 @@ public final class PostgresStore: RecordStore {
     durability: Durability? = nil, author: String? = nil,
     _ body: @Sendable (inout PostgresTransaction) throws -> Result
   ) async throws -> Result {
-    let run = TransactionRun(address, plan, mapping, durability, options)
+    let run = TransactionRun(address, plan, mapping, durability, options, trimming)
     return try await Self.using(pool) { connection in try run.write(connection, body) }
   }
 

@@ -16,6 +16,9 @@
   case connectionLost(String)
   /// The server refused a statement. Nothing was committed.
   case server(state: String, message: String)
+  /// Changes cannot be observed: the database has no outbox, or notifications do not reach the program, as through pgbouncer in its
+  /// transaction mode. Everything else works.
+  case cannotObserve(reason: String)
 }
 
 extension PostgresStoreError: CustomStringConvertible {
@@ -36,6 +39,7 @@ extension PostgresStoreError: CustomStringConvertible {
       "The connection to the server was lost: \(message). Try again; nothing was committed."
     case .server(let state, let message):
       "The server refused a statement with \(state): \(message). Nothing was committed."
+    case .cannotObserve(let reason): "Changes cannot be observed: \(reason)."
     }
   }
 }

@@ -6,9 +6,9 @@ extension ServerTransaction {
   /// Checks the references, which the server otherwise checks during the commit.
   ///
   /// - Returns: The number of the transaction, by which its outcome is found if the answer to the commit is lost; nil if it has
-  ///   changed nothing.
+  ///   changed nothing. And whether there are observers that are to be notified.
   /// - Throws: `StoreError.danglingReference`, `.deleteDenied`.
-  func finish() throws -> UInt64? {
+  func finish() throws -> (number: UInt64?, isObserved: Bool) {
     do {
       try savepoint { _ = try run("SET CONSTRAINTS ALL IMMEDIATE") }
     } catch PostgresStoreError.server("23503", let message) {
@@ -16,8 +16,9 @@ extension ServerTransaction {
       throw PostgresStoreError.server(state: "23503", message: message)
     }
     try checkKinds()
-    let found = try run("SELECT txid_current_if_assigned()")
-    return found.rows.first?[0].flatMap { ValueDecoder.integer($0) }.map { UInt64($0) }
+    let found = try run(Outbox.finishing)
+    let number = found.rows.first?[0].flatMap { ValueDecoder.integer($0) }.map { UInt64($0) }
+    return (number, found.rows.first?[1] == [1])
   }
 
   /// Finds the first reference that leads nowhere, and throws its error.

@@ -149,13 +149,17 @@ extension ServerTransaction {
     for (list, elements) in zip(table.lists, row.lists) { try put(elements, row.keys, list) }
   }
 
-  /// Replaces the elements of a list.
+  /// Replaces the elements of a list, unless they are the same: then its record has not changed for observers.
   func put(
     _ elements: SQLParameter, _ keys: [SQLParameter], _ list: ListPlan
   ) throws {
     let isOwner = list.keyColumns.enumerated().map { "\(SQL.name($1.name)) = $\($0 + 1)" }
     let name = plan.qualified(list.name)
-    try run("DELETE FROM \(name) WHERE \(isOwner.joined(separator: " AND "))", keys)
+    let own = "FROM \(name) WHERE \(isOwner.joined(separator: " AND "))"
+    let element = SQL.name(list.elementColumn)
+    let present = "ARRAY(SELECT \(element) \(own) ORDER BY \(SQL.name(list.positionColumn)))"
+    try run(
+      "DELETE \(own) AND \(present) IS DISTINCT FROM $\(keys.count + 1)", keys + [elements])
     if elements.bytes == nil { return }
     let columns =
       list.keyColumns.map { SQL.name($0.name) } + [
@@ -165,7 +169,8 @@ extension ServerTransaction {
     try run(
       "INSERT INTO \(name) (\(columns.joined(separator: ", "))) SELECT"
         + " \((places + ["e.value", "e.number - 1"]).joined(separator: ", "))"
-        + " FROM unnest($\(keys.count + 1)) WITH ORDINALITY AS e (value, number)",
+        + " FROM unnest($\(keys.count + 1)) WITH ORDINALITY AS e (value, number)"
+        + " WHERE NOT EXISTS (SELECT \(own))",
       keys + [elements])
   }
 }

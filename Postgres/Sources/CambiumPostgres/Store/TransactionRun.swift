@@ -7,16 +7,19 @@ struct TransactionRun {
   private let mapping: RecordMapping
   private let durability: Durability?
   private let options: PostgresOptions
+  /// Nil if the database has no outbox.
+  private let trimming: OutboxTrimming?
 
   init(
     _ address: String, _ plan: PostgresPlan, _ mapping: RecordMapping, _ durability: Durability?,
-    _ options: PostgresOptions
+    _ options: PostgresOptions, _ trimming: OutboxTrimming?
   ) {
     self.address = address
     self.plan = plan
     self.mapping = mapping
     self.durability = durability
     self.options = options
+    self.trimming = trimming
   }
 
   func write<Result>(
@@ -31,9 +34,14 @@ struct TransactionRun {
         let result = try body(&transaction)
         // A body that catches an error of the server and continues would otherwise commit nothing.
         if let failure = server.failure { throw failure.ofStore }
-        let number = try server.finish()
+        let (number, isObserved) = try server.finish()
         server.end()
-        if try commit(connection, number) { return result }
+        if try commit(connection, number) {
+          // Nothing of this can fail: the transaction is committed.
+          if isObserved { _ = try? connection.run(Outbox.notifying) }
+          if number != nil { trimming?.runIfDue(connection) }
+          return result
+        }
       } catch {
         server.end()
         _ = try? connection.run("ROLLBACK")

@@ -29,7 +29,7 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> Iterator { Iterator(lease: loops.begin()) }
 
   /// An iterator over the changes.
-  public struct Iterator: AsyncIteratorProtocol {
+  public struct Iterator: AsyncIteratorProtocol, Sendable {
     fileprivate let lease: ObservationLease<Element>
 
     /// Suspends until there are changes.
