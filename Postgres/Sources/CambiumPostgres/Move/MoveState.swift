@@ -70,7 +70,7 @@ struct MoveState {
   }
 
   /// The tables of the schema `cambium`.
-  static let ownTables = ["store", "moved", "schema", "map", "blob"]
+  static let ownTables = ["store", "moved", "schema", "map", "blob", "committed"]
 
   /// The statements that make and fill the tables with the state.
   ///

@@ -5,10 +5,8 @@ import Cambium
 extension ServerTransaction {
   /// Checks the references, which the server otherwise checks during the commit.
   ///
-  /// - Returns: The number of the transaction, by which its outcome is found if the answer to the commit is lost; nil if it has
-  ///   changed nothing.
   /// - Throws: `StoreError.danglingReference`, `.deleteDenied`.
-  func finish() throws -> UInt64? {
+  func finish() throws {
     do {
       try savepoint { _ = try run("SET CONSTRAINTS ALL IMMEDIATE") }
     } catch PostgresStoreError.server("23503", let message) {
@@ -16,8 +14,6 @@ extension ServerTransaction {
       throw PostgresStoreError.server(state: "23503", message: message)
     }
     try checkKinds()
-    let found = try run("SELECT txid_current_if_assigned()")
-    return found.rows.first?[0].flatMap { ValueDecoder.integer($0) }.map { UInt64($0) }
   }
 
   /// Finds the first reference that leads nowhere, and throws its error.
