@@ -12,12 +12,20 @@ import CPostgres
 @safe package final class Connection {
   private let handle: OpaquePointer
 
-  /// Connects.
+  /// Connects to the first host of the address that accepts the connection.
   ///
-  /// - Parameter address: A URL or a connection string, as `psql` takes it. Parameters that it does not have come from the environment,
-  ///   `.pgpass` and service files.
-  package init(_ address: String) throws(PostgresError) {
-    guard let handle = unsafe PQconnectdb(address) else {
+  /// - Parameters:
+  ///   - address: A URL or a connection string, as `psql` takes it. Parameters that it does not have come from the environment,
+  ///     `.pgpass` and service files.
+  ///   - defaults: Parameters of libpq that the address may override.
+  ///   - overrides: Parameters that override those of the address.
+  package init(
+    _ address: String, defaults: [(key: String, value: String)] = [],
+    overrides: [(key: String, value: String)] = []
+  ) throws(PostgresError) {
+    // Of a parameter that is repeated, the last value counts.
+    let parameters = defaults + [(key: "dbname", value: address)] + overrides
+    guard let handle = unsafe Self.connect(parameters) else {
       throw PostgresError(message: "There is no memory for a connection.", isOfConnection: false)
     }
     unsafe self.handle = handle
@@ -31,6 +39,42 @@ import CPostgres
   }
 
   deinit { unsafe PQfinish(handle) }
+
+  private static func connect(_ parameters: [(key: String, value: String)]) -> OpaquePointer? {
+    var texts: [CChar] = []
+    var places: [(key: Int, value: Int)] = []
+    for parameter in parameters {
+      let key = texts.count
+      texts += Array(parameter.key.utf8CString)
+      places.append((key, texts.count))
+      texts += Array(parameter.value.utf8CString)
+    }
+    return unsafe texts.withUnsafeBufferPointer { buffer in
+      let keys = unsafe places.map { unsafe buffer.baseAddress?.advanced(by: $0.key) } + [nil]
+      let values = unsafe places.map { unsafe buffer.baseAddress?.advanced(by: $0.value) } + [nil]
+      return unsafe PQconnectdbParams(keys, values, 1)
+    }
+  }
+
+  /// The parameters that an address has itself; nil if it is not valid.
+  static func parameters(of address: String) -> [String: String]? {
+    guard let options = unsafe PQconninfoParse(address, nil) else { return nil }
+    defer { unsafe PQconninfoFree(options) }
+    var parameters: [String: String] = [:]
+    var place = unsafe options
+    while let keyword = unsafe place.pointee.keyword {
+      if let value = unsafe place.pointee.val {
+        unsafe parameters[String(cString: keyword)] = unsafe String(cString: value)
+      }
+      unsafe place += 1
+    }
+    return parameters
+  }
+
+  /// The host and the port that it leads to.
+  var server: (host: String, port: String) {
+    unsafe (Self.text(PQhost(handle)), Self.text(PQport(handle)))
+  }
 
   /// True if the server cannot be reached by it any more.
   package var isLost: Bool { unsafe PQstatus(handle) != CONNECTION_OK }

@@ -70,7 +70,9 @@ struct MoveState {
   }
 
   /// The tables of the schema `cambium`.
-  static let ownTables = ["store", "moved", "schema", "map", "blob", "outbox", "outbox_mark"]
+  static let ownTables = [
+    "store", "moved", "schema", "map", "blob", "outbox", "outbox_mark", "committed",
+  ]
 
   /// The statements that make and fill the tables with the state.
   ///

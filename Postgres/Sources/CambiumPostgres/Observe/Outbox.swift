@@ -31,9 +31,9 @@ struct Outbox: Sendable {
   /// The advisory lock that every listening connection shares: a writer that gets it alone knows that there are no observers.
   static let lock = "hashtext('cambium'), hashtext('observe')"
 
-  /// The number of the transaction, which is null if it has changed nothing, and whether there are observers.
+  /// True if the transaction has changed something, and there are observers.
   static let finishing =
-    "SELECT n, CASE WHEN n IS NULL THEN false WHEN pg_try_advisory_lock(\(lock)) THEN"
+    "SELECT CASE WHEN n IS NULL THEN false WHEN pg_try_advisory_lock(\(lock)) THEN"
     + " NOT pg_advisory_unlock(\(lock)) ELSE true END"
     + " FROM (SELECT txid_current_if_assigned() AS n) AS t"
 

@@ -20,7 +20,7 @@ import Synchronization
 /// again and again until they have ended. Other programs do not notify; their changes are found once a second, and so are those of
 /// a writer that ends between its commit and its notification.
 final class OutboxListener: Sendable {
-  private let address: String
+  private let address: ServerAddress
   /// The time between two looks without a notification.
   private let pause: Duration
   /// The time after which each observer looks even if its records have not changed, so that its place does not become older than the
@@ -46,7 +46,7 @@ final class OutboxListener: Sendable {
     var waiter: CheckedContinuation<Void, Never>?
   }
 
-  init(_ address: String, keptChanges: Duration) {
+  init(_ address: ServerAddress, keptChanges: Duration) {
     self.address = address
     renewal = max(keptChanges / 4, .milliseconds(20))
     pause = min(.seconds(1), renewal)
@@ -260,11 +260,11 @@ private final class ListeningConnection {
   /// Connects, and listens.
   ///
   /// - Throws: `PostgresStoreError.cannotObserve` if a notification of another connection does not arrive.
-  init(_ address: String) throws {
+  init(_ address: ServerAddress) throws {
     do {
-      connection = try Connection(address)
+      connection = try address.connect()
       try connection.run("LISTEN \(Outbox.channel)")
-      try Self.test(connection, try Connection(address))
+      try Self.test(connection, try address.connect())
       try connection.run("SELECT pg_advisory_lock_shared(\(Outbox.lock))")
       let rows = try connection.run(
         "SELECT s::text, txid_snapshot_xmin(s), txid_snapshot_xmax(s) FROM txid_current_snapshot() AS s"

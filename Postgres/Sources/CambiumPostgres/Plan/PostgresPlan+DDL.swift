@@ -44,6 +44,7 @@ extension PostgresPlan {
         PRIMARY KEY (identity, part)
       )
       """,
+      CommitMark.tableStatement,
     ]
   }
 

@@ -25,6 +25,7 @@ struct DatabaseOpening: Sendable {
       guard reasons.isEmpty else { throw PostgresStoreError.unsupportedModel(reasons: reasons) }
       if try MoveState(from: connection) == nil { try create(plan, connection) }
       try check(plan, connection)
+      try prepareMarks(connection)
       return plan
     } catch let error as PostgresError {
       throw error.ofStore
@@ -64,6 +65,24 @@ struct DatabaseOpening: Sendable {
       _ = try? connection.run("ROLLBACK")
       throw error
     }
+  }
+
+  /// Makes the table of commit marks in a database of an earlier version, and removes old marks.
+  private func prepareMarks(_ connection: Connection) throws {
+    if try connection.run("SELECT to_regclass('\(CommitMark.table)')") == [[nil]] {
+      do {
+        try connection.run(CommitMark.tableStatement)
+      } catch {
+        // Another process may have made it since.
+        guard try connection.run("SELECT to_regclass('\(CommitMark.table)')") == [[nil]] else {
+          return
+        }
+        throw PostgresStoreError.unsuitableDatabase(
+          reason: "it has no table \(CommitMark.table), and it cannot be made: \(error.message)")
+      }
+    }
+    // A program that only reads may not be allowed to.
+    _ = try? connection.run(CommitMark.removalStatement)
   }
 
   /// Throws unless the database has the model's version, in the tables of the plan.

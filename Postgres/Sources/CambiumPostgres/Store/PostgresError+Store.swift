@@ -10,9 +10,18 @@ extension PostgresError {
   /// True unless the row is refused by a condition that only the server knows.
   private var isOfOtherTransaction: Bool { constraint?.hasSuffix("_pkey") == true }
 
+  /// True if its connection is of no use any more: it is lost, or leads to a server that stops, or that is no primary any more, as
+  /// may happen after a pooler.
+  var isLoss: Bool {
+    isOfConnection
+      || state.map { state in
+        ["08", "57P"].contains { state.hasPrefix($0) } || state == "25006"
+      } ?? false
+  }
+
   /// The error as programs see it.
   var ofStore: PostgresStoreError {
-    if isOfConnection { return .connectionLost(message) }
+    if isLoss { return .connectionLost(message) }
     return .server(
       state: state ?? "", message: state == "23505" ? constraint ?? message : message)
   }

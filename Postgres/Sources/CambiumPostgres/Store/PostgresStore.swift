@@ -12,6 +12,11 @@ public struct PostgresOptions: Sendable {
   /// How long the database keeps the changes for observers: one that does not take any for longer is told that everything may have
   /// changed.
   public var keptChanges: Duration = .seconds(3600)
+  /// For how long a transaction whose connection was lost is tried again, on another server if the address has several; zero for not
+  /// at all. Opening the store does not wait.
+  public var patience: Duration = .seconds(60)
+  /// The server that reads go to.
+  public var reads = ReadServer.primary
 
   /// Creates the default options.
   public init() {}
@@ -31,11 +36,13 @@ public struct PostgresOptions: Sendable {
 ///
 /// Changes can be observed, of all stores that write the database. For that, triggers note every changed record in a table,
 /// `cambium.outbox`, which costs one more row for each, whether or not anything is observed.
+///
+/// The address may have several hosts, `postgres://orders@one,two,three/orders`: the one that takes writes is found. When another
+/// server becomes the primary, transactions are run again there, each exactly once.
 public final class PostgresStore: RecordStore {
   public typealias Snapshot = PostgresSnapshot
   public typealias Transaction = PostgresTransaction
 
-  private let address: String
   private let plan: PostgresPlan
   let mapping: RecordMapping
   private let options: PostgresOptions
@@ -43,12 +50,15 @@ public final class PostgresStore: RecordStore {
   let outbox: Outbox
   private let trimming: OutboxTrimming?
   let listener: OutboxListener
+  /// Nil if reads go to the primary.
+  private let standbys: StandbyReads?
 
   /// Opens the store in a database.
   ///
   /// - Parameters:
   ///   - address: The database, as a URL or a connection string of libpq. The rest comes from the environment, `.pgpass` and
-  ///     service files.
+  ///     service files. It may have several hosts. Unless it has other values, `target_session_attrs` is `read-write`, and a host that
+  ///     does not answer is given up after 3 seconds, or 11 when the connection was in use.
   ///   - model: The model, in the version that the database has: it is not migrated from here.
   /// - Throws: `StoreError.invalidDescription`, `.needsMigration`, `.newerSchema`; `PostgresStoreError.unsupportedModel`,
   ///   `.unsuitableDatabase`, `.connectionLost`, `.server`.
@@ -56,14 +66,20 @@ public final class PostgresStore: RecordStore {
     _ address: String, model: StoreModel, options: PostgresOptions = PostgresOptions()
   ) async throws {
     let mapping = try RecordMapping(model)
-    self.address = address
     self.mapping = mapping
     self.options = options
-    pool = SessionPool(address, countMax: options.connections)
+    pool = SessionPool(ServerAddress(address, .primary), countMax: options.connections)
+    standbys =
+      if case .standby(let waiting) = options.reads {
+        StandbyReads(address, options, waiting: waiting)
+      } else {
+        nil
+      }
     let opening = DatabaseOpening(mapping, try model.schemas(), options)
-    let plan = try await Self.using(pool) { connection in try opening.open(connection) }
+    let opened = SessionRun(pool, patience: .zero)
+    let plan = try await opened.run { connection in try opening.open(connection) }
     self.plan = plan
-    outbox = try await Self.using(pool) { connection in
+    outbox = try await opened.run { connection in
       do {
         return try Outbox(connection, plan, options)
       } catch let error as PostgresError {
@@ -72,107 +88,97 @@ public final class PostgresStore: RecordStore {
     }
     trimming =
       outbox.obstacle == nil ? OutboxTrimming(keptFor: options.keptChanges) : nil
-    listener = OutboxListener(address, keptChanges: options.keptChanges)
+    listener = OutboxListener(
+      ServerAddress(address, .primary), keptChanges: options.keptChanges)
   }
+
+  /// The number of reads that went to stand-bys.
+  package var standbyReadCount: Int { standbys?.readCount ?? 0 }
 
   /// Closes the connections that are not in use; the others are closed after their transactions. Later calls throw
   /// `StoreError.closed`, and observations end.
   public func close() async {
     listener.close()
     await pool.close()
+    await standbys?.close()
   }
 
-  /// Calls `body` with one state of the database, on the thread of a connection.
+  /// Calls `body` with one state of the database, on the thread of a connection; again if the connection is lost, as long as the
+  /// patience of the options lasts.
   ///
-  /// - Throws: errors of `body`; `PostgresStoreError.connectionLost`, `.server`, `.conflict`; `CancellationError`.
+  /// - Throws: errors of `body`; `PostgresStoreError.noPrimary`, `.connectionLost`, `.server`; `CancellationError`.
   @concurrent
   public func read<Result: Sendable>(
     _ body: @Sendable (PostgresSnapshot) throws -> Result
   ) async throws -> Result {
     let (plan, mapping) = (plan, mapping)
-    return try await Self.using(pool) { connection in
-      try connection.begin("REPEATABLE READ READ ONLY")
-      let server = ServerTransaction(plan, mapping, connection)
-      defer {
-        server.end()
-        _ = try? connection.run("ROLLBACK")
-      }
-      return try body(PostgresSnapshot(server: server))
+    let found = try await standbys?.read { connection in
+      try connection.read("REPEATABLE READ READ ONLY", plan, mapping, body)
+    }
+    if let found { return found }
+    return try await SessionRun(pool, patience: options.patience).run { connection in
+      // After a pooler, the server may be a stand-by meanwhile, where it is an error to ask for writes.
+      try connection.read(
+        "REPEATABLE READ READ WRITE; SET TRANSACTION READ ONLY", plan, mapping, body)
     }
   }
 
   /// Calls `body` with a transaction, and commits its changes. If they conflict with those of another transaction, `body` is called
-  /// again, as often as the options allow.
+  /// again, as often as the options allow; if the connection is lost and the commit was not made, as long as their patience lasts.
   ///
   /// - Parameters:
   ///   - durability: `.relaxed` acknowledges the commit before the server has flushed it.
   ///   - author: Is not kept: a database has no history of a store.
   /// - Throws: errors of `body`; `StoreError.danglingReference` and `.deleteDenied` if references do not allow the commit;
-  ///   `.outcomeUnknown` if the connection was lost during the commit, and the server does not say whether it was made.
-  ///   `PostgresStoreError.conflict`, `.connectionLost`, `.server`; `CancellationError`.
+  ///   `.outcomeUnknown` if the connection was lost during the commit, and no server has said whether it was made while the patience
+  ///   lasted. `PostgresStoreError.conflict`, `.noPrimary`, `.connectionLost`, `.server`; `CancellationError`.
   @concurrent
   public func write<Result: Sendable>(
     durability: Durability? = nil, author: String? = nil,
     _ body: @Sendable (inout PostgresTransaction) throws -> Result
   ) async throws -> Result {
-    let run = TransactionRun(address, plan, mapping, durability, options, trimming)
-    return try await Self.using(pool) { connection in try run.write(connection, body) }
-  }
-
-  /// Runs `body` with a connection that no other task uses. If that has broken since its last use, nothing was run, so `body` is
-  /// run with another one, or a new one.
-  private static func using<Result: Sendable>(
-    _ pool: SessionPool, _ body: @Sendable (Connection) throws -> Result
-  ) async throws -> Result {
-    while true {
-      try Task.checkCancellation()
-      let session: Session
-      do {
-        session = try await pool.take()
-      } catch let error as PostgresError {
-        throw error.ofStore
-      }
-      let isReused = session.isReused
-      do {
-        try Task.checkCancellation()
-        let result = try await session.run(body)
-        await pool.giveBack(session, isLost: session.isLost)
-        return result
-      } catch let error as UnbegunTransaction {
-        await pool.giveBack(session, isLost: true)
-        guard isReused else { throw error.cause.ofStore }
-      } catch {
-        await pool.giveBack(session, isLost: session.isLost)
-        throw error
-      }
+    let run = TransactionRun(plan, mapping, durability, options, trimming)
+    let (result, position) = try await SessionRun(pool, patience: options.patience).write {
+      connection, writer in
+      try run.write(connection, as: writer, body)
     }
+    if let position { standbys?.note(position) }
+    return result
   }
-}
-
-/// The connection was lost before a transaction had begun.
-struct UnbegunTransaction: Error {
-  let cause: PostgresError
 }
 
 extension Connection {
   /// Begins a transaction.
   ///
-  /// - Throws: `UnbegunTransaction` if the connection is lost; `PostgresStoreError.server`.
+  /// - Throws: `ConnectionLoss` if the connection is lost, or the server cannot have such a transaction, since it is no primary any
+  ///   more; `PostgresStoreError.server`.
   func begin(_ mode: String) throws {
     do {
       try run("BEGIN ISOLATION LEVEL \(mode)")
     } catch {
-      if error.isOfConnection { throw UnbegunTransaction(cause: error) }
+      if error.isLoss || error.state == "0A000" { throw ConnectionLoss(error, isUnbegun: true) }
       throw error.ofStore
     }
   }
 
-  /// Runs statements, with the errors of a store.
-  func runMapped(_ sql: String) throws {
+  /// Calls `body` with one state of the database.
+  ///
+  /// - Throws: errors of `body`; `ConnectionLoss`, also if a stand-by has ended the transaction, since it was in the way of its log.
+  fileprivate func read<Result>(
+    _ mode: String, _ plan: PostgresPlan, _ mapping: RecordMapping,
+    _ body: (PostgresSnapshot) throws -> Result
+  ) throws -> Result {
+    try begin(mode)
+    let server = ServerTransaction(plan, mapping, self)
+    defer {
+      server.end()
+      _ = try? run("ROLLBACK")
+    }
     do {
-      try run(sql)
+      return try body(PostgresSnapshot(server: server))
     } catch {
-      throw error.ofStore
+      guard let failure = server.failure, failure.isLoss || failure.isConflict else { throw error }
+      throw ConnectionLoss(failure)
     }
   }
 }

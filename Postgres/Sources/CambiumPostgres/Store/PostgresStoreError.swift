@@ -14,6 +14,9 @@
   case conflict(attempts: Int)
   /// The connection was lost, or could not be made. Nothing was committed.
   case connectionLost(String)
+  /// The connection was lost, and no server of the address has taken the transaction since, for as long as the options allow. Nothing
+  /// was committed.
+  case noPrimary(after: Duration, reason: String)
   /// The server refused a statement. Nothing was committed.
   case server(state: String, message: String)
   /// Changes cannot be observed: the database has no outbox, or notifications do not reach the program, as through pgbouncer in its
@@ -37,6 +40,8 @@ extension PostgresStoreError: CustomStringConvertible {
       "The transaction conflicted with others in each of \(attempts) attempts. Try again later; nothing was committed."
     case .connectionLost(let message):
       "The connection to the server was lost: \(message). Try again; nothing was committed."
+    case .noPrimary(let patience, let reason):
+      "No server of the address has taken the transaction for \(patience): \(reason). Try again later; nothing was committed."
     case .server(let state, let message):
       "The server refused a statement with \(state): \(message). Nothing was committed."
     case .cannotObserve(let reason): "Changes cannot be observed: \(reason)."

@@ -5,10 +5,9 @@ import Cambium
 extension ServerTransaction {
   /// Checks the references, which the server otherwise checks during the commit.
   ///
-  /// - Returns: The number of the transaction, by which its outcome is found if the answer to the commit is lost; nil if it has
-  ///   changed nothing. And whether there are observers that are to be notified.
+  /// - Returns: True if there are observers that are to be notified.
   /// - Throws: `StoreError.danglingReference`, `.deleteDenied`.
-  func finish() throws -> (number: UInt64?, isObserved: Bool) {
+  func finish() throws -> Bool {
     do {
       try savepoint { _ = try run("SET CONSTRAINTS ALL IMMEDIATE") }
     } catch PostgresStoreError.server("23503", let message) {
@@ -17,8 +16,7 @@ extension ServerTransaction {
     }
     try checkKinds()
     let found = try run(Outbox.finishing)
-    let number = found.rows.first?[0].flatMap { ValueDecoder.integer($0) }.map { UInt64($0) }
-    return (number, found.rows.first?[1] == [1])
+    return found.rows.first?[0] == [1]
   }
 
   /// Finds the first reference that leads nowhere, and throws its error.

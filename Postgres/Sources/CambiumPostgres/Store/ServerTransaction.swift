@@ -52,7 +52,7 @@ final class ServerTransaction {
       try run("RELEASE SAVEPOINT \(name)")
       return result
     } catch {
-      if let failure, failure.isOfConnection || failure.isConflict { throw error }
+      if let failure, failure.isLoss || failure.isConflict { throw error }
       failure = nil
       hasDeleted = hadDeleted
       try run("ROLLBACK TO SAVEPOINT \(name)")

@@ -1,11 +1,15 @@
 import Cambium
 import Dispatch
+import FoundationEssentials
 
 /// A connection with a thread of its own, on which everything that waits for the server runs.
 final class Session: @unchecked Sendable {
   // Only used by one task at a time, on the executor.
   private let connection: Connection
   private let executor: ServerExecutor
+  /// The identity that the marks of its commits have.
+  private let identity = UUID()
+  private let opened = ContinuousClock.now
   /// True once a transaction has used it.
   var isReused = false
 
@@ -15,7 +19,7 @@ final class Session: @unchecked Sendable {
   }
 
   /// Connects.
-  static func open(_ address: String) async throws -> Session {
+  static func open(_ address: ServerAddress) async throws -> Session {
     let executor = ServerExecutor()
     return try await withTaskExecutorPreference(executor) {
       try await Self.connect(address, executor)
@@ -24,28 +28,30 @@ final class Session: @unchecked Sendable {
 
   @concurrent
   private static func connect(
-    _ address: String, _ executor: ServerExecutor
+    _ address: ServerAddress, _ executor: ServerExecutor
   ) async throws -> Session {
-    let connection = try Connection(address)
-    try connection.checkServer()
-    return Session(connection, executor)
+    Session(try address.connect(), executor)
   }
 
   /// True if the connection cannot be used any more. Only between calls of `run`.
   var isLost: Bool { connection.isLost }
 
+  var age: Duration { ContinuousClock.now - opened }
+
   /// Runs `body` on the thread of the connection, in the task.
+  ///
+  /// - Parameter body: Given the connection, and the identity that the marks of its commits have.
   func run<Result: Sendable>(
-    _ body: @Sendable (Connection) throws -> Result
+    _ body: @Sendable (Connection, UUID) throws -> Result
   ) async throws -> Result {
     try await withTaskExecutorPreference(executor) { try await self.runHere(body) }
   }
 
   @concurrent
   private func runHere<Result: Sendable>(
-    _ body: @Sendable (Connection) throws -> Result
+    _ body: @Sendable (Connection, UUID) throws -> Result
   ) async throws -> Result {
-    try body(connection)
+    try body(connection, identity)
   }
 }
 
@@ -62,8 +68,9 @@ private final class ServerExecutor: TaskExecutor {
 
 /// The connections of a store: at most so many, each used by one task at a time. Tasks wait in the order in which they came.
 actor SessionPool {
-  private let address: String
+  private let address: ServerAddress
   private let countMax: Int
+  private let lifetime: Duration?
   private var idle: [Session] = []
   /// The number of connections, used or not.
   private var count = 0
@@ -77,14 +84,17 @@ actor SessionPool {
     let continuation: CheckedContinuation<Session?, any Error>
   }
 
-  init(_ address: String, countMax: Int) {
+  /// - Parameter lifetime: The age from which on a connection is not used again; nil if there is none.
+  init(_ address: ServerAddress, countMax: Int, lifetime: Duration? = nil) {
     self.address = address
+    self.lifetime = lifetime
     self.countMax = max(1, countMax)
   }
 
   /// Returns a connection that no other task uses, and waits for one if there are enough.
   ///
-  /// - Throws: `StoreError.closed`, `PostgresError`; `CancellationError` as soon as the task is cancelled while it waits.
+  /// - Throws: `StoreError.closed`; `ConnectionLoss` if no connection can be made; `CancellationError` as soon as the task is cancelled
+  ///   while it waits.
   func take() async throws -> Session {
     guard !isClosed else { throw Self.closed }
     if let session = idle.popLast() { return session }
@@ -110,9 +120,20 @@ actor SessionPool {
     return try await open()
   }
 
-  /// Takes a connection back. One that is lost is not used again.
+  /// Opens a connection in the place of one that is lost: in the place of both, the task gives back the new one.
+  ///
+  /// - Throws: `PostgresError`.
+  func openReplacement() async throws -> Session { try await Session.open(address) }
+
+  /// Takes a connection back. One that is lost is not used again, nor are those that are not in use: they probably led to the same
+  /// server, and each would have to be tried.
   func giveBack(_ session: Session, isLost: Bool) {
-    if isLost || isClosed { return makeRoom() }
+    if isLost {
+      count -= idle.count
+      idle = []
+    }
+    let isOld = lifetime.map { session.age > $0 } ?? false
+    if isLost || isClosed || isOld { return makeRoom() }
     session.isReused = true
     if waiting.isEmpty {
       idle.append(session)
@@ -138,6 +159,9 @@ actor SessionPool {
       return try await Session.open(address)
     } catch {
       makeRoom()
+      if let error = error as? PostgresError {
+        throw error.isLoss ? ConnectionLoss(error) : error.ofStore
+      }
       throw error
     }
   }

@@ -1,8 +1,8 @@
 import Cambium
+import FoundationEssentials
 
 /// A write transaction that is run until it does not conflict with others.
-struct TransactionRun {
-  private let address: String
+struct TransactionRun: Sendable {
   private let plan: PostgresPlan
   private let mapping: RecordMapping
   private let durability: Durability?
@@ -11,10 +11,9 @@ struct TransactionRun {
   private let trimming: OutboxTrimming?
 
   init(
-    _ address: String, _ plan: PostgresPlan, _ mapping: RecordMapping, _ durability: Durability?,
+    _ plan: PostgresPlan, _ mapping: RecordMapping, _ durability: Durability?,
     _ options: PostgresOptions, _ trimming: OutboxTrimming?
   ) {
-    self.address = address
     self.plan = plan
     self.mapping = mapping
     self.durability = durability
@@ -22,9 +21,14 @@ struct TransactionRun {
     self.trimming = trimming
   }
 
-  func write<Result>(
-    _ connection: Connection, _ body: (inout PostgresTransaction) throws -> Result
-  ) throws -> Result {
+  /// Runs the transaction on a connection.
+  ///
+  /// - Parameter writer: The identity of the connection in the marks of its commits.
+  /// - Throws: errors of `body`; `ConnectionLoss`, `PostgresStoreError`.
+  func write<Result: Sendable>(
+    _ connection: Connection, as writer: UUID,
+    _ body: (inout PostgresTransaction) throws -> Result
+  ) throws -> TransactionEnd<Result> {
     for attempt in 0..<max(1, options.attempts) {
       if attempt > 0 { try Task.checkCancellation() }
       try begin(connection)
@@ -34,17 +38,20 @@ struct TransactionRun {
         let result = try body(&transaction)
         // A body that catches an error of the server and continues would otherwise commit nothing.
         if let failure = server.failure { throw failure.ofStore }
-        let (number, isObserved) = try server.finish()
+        let isObserved = try server.finish()
+        let mark = try CommitMark(writtenBy: writer, in: server)
         server.end()
-        if try commit(connection, number) {
+        if let end = try commit(connection, mark, result) {
+          if case .unknown = end { return end }
           // Nothing of this can fail: the transaction is committed.
           if isObserved { _ = try? connection.run(Outbox.notifying) }
-          if number != nil { trimming?.runIfDue(connection) }
-          return result
+          if mark != nil { trimming?.runIfDue(connection) }
+          return end
         }
       } catch {
         server.end()
         _ = try? connection.run("ROLLBACK")
+        if let failure = server.failure, failure.isLoss { throw ConnectionLoss(failure) }
         guard server.failure?.isConflict == true else { throw error }
       }
     }
@@ -52,44 +59,29 @@ struct TransactionRun {
   }
 
   private func begin(_ connection: Connection) throws {
-    try connection.begin("SERIALIZABLE")
-    if durability == .relaxed { try connection.runMapped("SET LOCAL synchronous_commit = off") }
+    let acknowledging = durability == .relaxed ? "; SET LOCAL synchronous_commit = off" : ""
+    try connection.begin("SERIALIZABLE READ WRITE" + acknowledging)
   }
 
-  /// Commits. False if the transaction conflicts with another one.
-  private func commit(_ connection: Connection, _ number: UInt64?) throws -> Bool {
+  /// Commits. Nil if the transaction conflicts with another one.
+  private func commit<Result: Sendable>(
+    _ connection: Connection, _ mark: CommitMark?, _ result: Result
+  ) throws -> TransactionEnd<Result>? {
     do {
+      if options.reads != .primary {
+        return .committed(result, try LogPosition(committing: connection))
+      }
       try connection.run("COMMIT")
-      return true
+      return .committed(result, nil)
     } catch {
       if error.isConflict {
         _ = try? connection.run("ROLLBACK")
-        return false
+        return nil
       }
-      guard error.isOfConnection, let number else { throw error.ofStore }
-      switch try outcome(of: number, after: error) {
-      case "committed": return true
-      case "aborted": throw PostgresStoreError.connectionLost(error.message)
-      default: throw StoreError.outcomeUnknown(path: "PostgreSQL", reason: error.message)
-      }
-    }
-  }
-
-  /// Asks the server for the outcome of a commit whose answer was lost; waits up to five seconds while it is not decided.
-  private func outcome(
-    of number: UInt64, after failure: PostgresError
-  ) throws -> String? {
-    do {
-      let connection = try Connection(address)
-      var outcome: String?
-      for attempt in 0..<100 {
-        if attempt > 0 { try connection.run("SELECT pg_sleep(0.05)") }
-        outcome = try connection.run("SELECT txid_status(\(number))").first?.first.flatMap { $0 }
-        if outcome != "in progress" { break }
-      }
-      return outcome
-    } catch {
-      throw StoreError.outcomeUnknown(path: "PostgreSQL", reason: failure.message)
+      // The statement after the commit may have been cancelled.
+      guard error.isLoss || error.state == "57014" else { throw error.ofStore }
+      guard let mark else { throw ConnectionLoss(error) }
+      return .unknown(result, mark, error)
     }
   }
 }

@@ -29,9 +29,12 @@ struct SessionPoolTests {
     }
   }
 
-  private func open(_ address: String, connections: Int = 1) async throws -> PostgresStore {
+  private func open(
+    _ address: String, connections: Int = 1, patience: Duration = .seconds(30)
+  ) async throws -> PostgresStore {
     var options = PostgresOptions()
     options.connections = connections
+    options.patience = patience
     return try await PostgresStore(address, model: OrderService.model, options: options)
   }
 
@@ -144,20 +147,63 @@ struct SessionPoolTests {
     }
   }
 
-  @Test func `a connection that breaks within a transaction is an error, and nothing is committed`()
+  /// Inserts two counters, and breaks the connection between them as often as the counter says.
+  private func insertBreaking(
+    _ name: String, in store: PostgresStore, times: Int = 1
+  ) async throws {
+    let server = try #require(PostgresServer.shared)
+    let rest = Mutex(times)
+    try await store.write { transaction in
+      try transaction.insert(Counter(id: "a", value: 1))
+      let breaks = rest.withLock { rest in
+        defer { rest -= 1 }
+        return rest > 0
+      }
+      if breaks { try breakAll(name, server) }
+      try transaction.insert(Counter(id: "b", value: 1))
+    }
+  }
+
+  @Test func `a connection that breaks within a transaction is an error without patience`()
     async throws
   {
     let server = try #require(PostgresServer.shared)
-    let store = try await open(try server.makeDatabase("pool_broken_within"))
+    let name = "pool_broken_within"
+    let store = try await open(try server.makeDatabase(name), patience: .zero)
     do {
-      try await store.write { transaction in
-        try transaction.insert(Counter(id: "a", value: 1))
-        try breakAll("pool_broken_within", server)
-        try transaction.insert(Counter(id: "b", value: 1))
-      }
+      try await insertBreaking(name, in: store)
       Issue.record("it was committed")
     } catch PostgresStoreError.connectionLost {}
     #expect(try await store.count(Query<Counter>()) == 0)
+  }
+
+  @Test func `a transaction whose connection breaks is run again, until the patience ends`()
+    async throws
+  {
+    let server = try #require(PostgresServer.shared)
+    let name = "pool_run_again"
+    let store = try await open(try server.makeDatabase(name))
+    try await insertBreaking(name, in: store, times: 3)
+    #expect(try await store.count(Query<Counter>()) == 2)
+    #expect(try await store.delete(Query<Counter>()) == 2)
+    let impatient = try await open(server.address(name), patience: .milliseconds(300))
+    do {
+      try await insertBreaking(name, in: impatient, times: .max)
+      Issue.record("it was committed")
+    } catch PostgresStoreError.noPrimary(let patience, _) {
+      #expect(patience == .milliseconds(300))
+    }
+    #expect(try await store.count(Query<Counter>()) == 0)
+  }
+
+  @Test func `a task that is cancelled while it waits for a server ends at once`() async throws {
+    let server = try #require(PostgresServer.shared)
+    let name = "pool_cancelled_waiting"
+    let store = try await open(try server.makeDatabase(name), patience: .seconds(600))
+    let task = Task { try await insertBreaking(name, in: store, times: .max) }
+    try await Task.sleep(for: .milliseconds(300))
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
   }
 
   @Test func `a commit whose answer is lost is looked up, and happens once`() async throws {
@@ -172,11 +218,57 @@ struct SessionPoolTests {
   }
 
   @Test
-  func `a connection that is cut after any number of bytes loses no commit, and makes none twice`()
+  func `a commit that did not reach the server is run again, though its transaction is still open`()
     async throws
   {
     let server = try #require(PostgresServer.shared)
-    let name = "pool_cut"
+    let name = "pool_withheld"
+    let direct = try await open(try server.makeDatabase(name))
+    try await OrderService.count("all", in: direct)
+    let proxy = try CuttingProxy(
+      before: server, named: name, cuttingAfter: [], commits: 2, withholding: true)
+    let store = try await open(server.address(name, host: proxy.directory))
+    for _ in 0..<3 { try await OrderService.count("all", in: store) }
+    #expect(proxy.rest == 0)
+    #expect(try await direct.fetch(Counter.self, key: "all")?.value == 4)
+  }
+
+  @Test func `commits leave one mark for each connection, and old marks are removed`()
+    async throws
+  {
+    let server = try #require(PostgresServer.shared)
+    let address = try server.makeDatabase("pool_marks")
+    let connection = try Connection(address)
+    func marks() throws -> String? {
+      try connection.run("SELECT count(*) FROM cambium.committed")[0][0]
+    }
+    let first = try await open(address)
+    for _ in 0..<5 { try await OrderService.count("all", in: first) }
+    #expect(try marks() == "1")
+    await first.close()
+    let second = try await open(address)
+    #expect(try marks() == "1")
+    _ = try await second.count(Query<Counter>())
+    try await second.write { transaction in _ = try transaction.count(Counter.self) }
+    #expect(try marks() == "1")
+    try connection.run("UPDATE cambium.committed SET committed_at = now() - interval '2 days'")
+    let third = try await open(address)
+    #expect(try marks() == "0")
+    // A database that was made before there were marks.
+    try connection.run("DROP TABLE cambium.committed")
+    let fourth = try await open(address)
+    try await OrderService.count("all", in: fourth)
+    try await OrderService.count("all", in: third)
+    #expect(try marks() == "2")
+  }
+
+  /// Counts through connections that are cut after more and more bytes.
+  ///
+  /// - Returns: The counts that were acknowledged, and the number of errors.
+  private func countCut(
+    _ name: String, patience: Duration
+  ) async throws -> (count: Int, value: Int?, lost: Int) {
+    let server = try #require(PostgresServer.shared)
     let direct = try await open(try server.makeDatabase(name))
     var (count, lost) = (0, 0)
     for cut in stride(from: 50, to: 4_500, by: 41) {
@@ -184,7 +276,7 @@ struct SessionPoolTests {
       let address = server.address(name, host: proxy.directory)
       let store: PostgresStore
       do {
-        store = try await open(address)
+        store = try await open(address, patience: patience)
       } catch PostgresStoreError.connectionLost {
         lost += 1
         continue
@@ -199,8 +291,27 @@ struct SessionPoolTests {
       }
       await store.close()
     }
-    #expect(lost > 20)
-    #expect(count > 20)
-    #expect(try await direct.fetch(Counter.self, key: "all")?.value == count)
+    return (count, try await direct.fetch(Counter.self, key: "all")?.value, lost)
+  }
+
+  @Test
+  func `a connection that is cut after any number of bytes loses no commit, and makes none twice`()
+    async throws
+  {
+    let found = try await countCut("pool_cut", patience: .zero)
+    #expect(found.lost > 20)
+    #expect(found.count > 20)
+    #expect(found.value == found.count)
+  }
+
+  @Test
+  func `with patience, a connection that is cut after any number of bytes only fails to be opened`()
+    async throws
+  {
+    let found = try await countCut("pool_cut_patient", patience: .seconds(30))
+    #expect((found.count / 3) + found.lost == 109)
+    #expect(found.count % 3 == 0)
+    #expect(found.count > 100)
+    #expect(found.value == found.count)
   }
 }

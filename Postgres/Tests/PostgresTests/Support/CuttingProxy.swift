@@ -12,15 +12,18 @@ final class CuttingProxy: Sendable {
   private let statements = Atomic(0)
   /// The number of commits after which the connection is cut before the answer.
   private let commits: Mutex<Int>
+  /// True if these commits do not reach the server, whose side of the connection stays open, as if the client was cut off.
+  private let withholds: Bool
 
   init(
     before server: PostgresServer, named name: String, cuttingAfter budgets: [Int],
-    commits: Int = 0
+    commits: Int = 0, withholding withholds: Bool = false
   ) throws {
     directory = server.directory + "/" + name
     self.server = server.directory + "/.s.PGSQL.5432"
     self.budgets = Mutex(budgets)
     self.commits = Mutex(commits)
+    self.withholds = withholds
     unsafe mkdir(directory, 0o755)
     listener = Self.makeSocket()
     var address = Self.address(directory + "/.s.PGSQL.5432")
@@ -78,6 +81,10 @@ final class CuttingProxy: Sendable {
       let count = unsafe read(
         source, &bytes, isOfClient ? min(bytes.count, max(rest, 1)) : bytes.count)
       guard count > 0 else { break }
+      if isOfClient, withholds, cutsCommit(bytes[..<count]) {
+        close(client)
+        return
+      }
       var written = 0
       while written < count {
         let sent = unsafe bytes.withUnsafeBytes { buffer in

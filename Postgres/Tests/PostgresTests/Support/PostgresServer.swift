@@ -12,12 +12,14 @@ struct PostgresServer: Sendable {
 
   private static let programs = "/usr/lib/postgresql/15/bin"
 
+  private static func options(_ directory: String) -> String {
+    "-k \(directory) -c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+      + " -c max_connections=200 -c wal_keep_size=512MB"
+  }
+
   private static func start() -> PostgresServer? {
     guard unsafe access(programs + "/initdb", X_OK) == 0 else { return nil }
     let directory = "/tmp/cambium-postgres-\(getpid())"
-    let options =
-      "-k \(directory) -c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
-      + " -c max_connections=200"
     let script = """
       set -e
       mkdir -m 755 \(directory)
@@ -25,7 +27,7 @@ struct PostgresServer: Sendable {
       if [ "$(id -u)" = 0 ]; then chown postgres \(directory); as='runuser -u postgres --'; fi
       cd \(directory)
       $as \(programs)/initdb -D data -U cambium --auth=trust -E UTF8 --locale=C.UTF-8 -N > \(directory).log 2>&1
-      $as \(programs)/pg_ctl -D data -w -l \(directory)/log -o "\(options)" start >> \(directory).log 2>&1
+      $as \(programs)/pg_ctl -D data -w -l \(directory)/log -o "\(options(directory))" start >> \(directory).log 2>&1
       """
     guard unsafe system(script) == 0 else { return nil }
     atexit {
@@ -43,6 +45,33 @@ struct PostgresServer: Sendable {
     let connection = try Connection(address("postgres"))
     try connection.run("CREATE DATABASE \(name)")
     return address(name)
+  }
+
+  /// Starts a stand-by of the server, and returns its directory.
+  func startStandby(_ name: String) throws -> String {
+    let standby = directory + "/" + name
+    let script = """
+      set -e
+      as=
+      if [ "$(id -u)" = 0 ]; then as='runuser -u postgres --'; fi
+      cd \(directory)
+      $as mkdir -m 755 \(standby)
+      $as \(Self.programs)/pg_basebackup -h \(directory) -U cambium -D \(standby)/data -R -c fast > /dev/null
+      $as \(Self.programs)/pg_ctl -D \(standby)/data -w -l \(standby)/log \
+        -o "\(Self.options(standby))" start > /dev/null
+      """
+    guard unsafe system(script) == 0 else { throw NoStandby() }
+    return standby
+  }
+
+  struct NoStandby: Error {}
+
+  /// Stops a stand-by.
+  func stopStandby(_ standby: String) {
+    _ = status(
+      of:
+        "cd \(directory) && if [ \"$(id -u)\" = 0 ]; then as='runuser -u postgres --'; fi;"
+        + " $as \(Self.programs)/pg_ctl -D \(standby)/data -m immediate stop > /dev/null 2>&1")
   }
 
   func address(_ database: String, host: String? = nil) -> String {
