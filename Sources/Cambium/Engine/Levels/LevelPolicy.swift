@@ -10,6 +10,8 @@ struct LevelPolicy: Sendable {
   /// What folds into trees wrote last for each byte.
   private var ratios: [TreeSlot: Double] = [:]
 
+  /// The part of a tree's entries that a level removes at most before it is merged: one in so many.
+  private static var removedShare: Int { 8 }
   /// The most trees that have a level.
   private static var countMax: Int { 32 }
 
@@ -27,8 +29,11 @@ struct LevelPolicy: Sendable {
   ///   - usual: The bytes of the changes of a full overlay.
   func target(_ slot: TreeSlot, in base: Base, folding byteCount: Int, usual: Int) -> FoldTarget {
     guard let least else { return .tree }
-    let size = base.tree(slot).liveBytes
+    let tree = base.tree(slot)
+    let size = tree.liveBytes
     if let level = base.level(slot) {
+      // What was removed takes space until then.
+      if level.removed.count > tree.count / Self.removedShare { return .tree }
       let full = max(usual, byteCount, 1)
       let limit = max(4 * Double(full), (2 * Double(size) * Double(full)).squareRoot())
       return Double(level.liveBytes) + Double(byteCount) > limit ? .tree : .level

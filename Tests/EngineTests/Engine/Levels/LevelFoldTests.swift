@@ -58,6 +58,17 @@ import Testing
       }
     }
 
+    mutating func remove(_ keys: some Sequence<UInt64>) throws {
+      let (tree, keys) = (tree, Array(keys))
+      try engine.write(.durable) { transaction in
+        for key in keys {
+          let isDone = try transaction.remove(Self.bytes(key).rawSpan, in: tree)
+          #expect(isDone)
+        }
+      }
+      for key in keys { expected[key] = nil }
+    }
+
     var hasLevel: Bool { engine.working.base.level(tree) != nil }
 
     func check(_ engine: Engine) throws {
@@ -129,6 +140,23 @@ import Testing
     }
     #expect(
       written[1] * 3 < written[0] * 2, "\(written[1]) bytes with a level, \(written[0]) without")
+  }
+
+  @Test func `removals of more than an eighth of a tree are merged into it`() throws {
+    var world = try World(ratio: 0)
+    try world.put(0..<20_000, 1)
+    try world.engine.foldEverything()
+    let before = world.engine.working.base.tree(world.tree).liveBytes
+    for start in stride(from: 0, to: 8000, by: 500) as StrideTo<UInt64> {
+      try world.remove(start..<start + 500)
+      try world.engine.foldEverything()
+      let base = world.engine.working.base
+      let removed = base.level(world.tree)?.removed.count ?? 0
+      #expect(removed <= base.tree(world.tree).count / 8 + 500)
+    }
+    try world.check(world.engine)
+    #expect(world.engine.working.base.tree(world.tree).liveBytes < before * 3 / 4)
+    try world.engine.close()
   }
 
   @Test func `a compaction of all leaves no level, and changes nothing`() throws {
