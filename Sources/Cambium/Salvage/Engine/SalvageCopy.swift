@@ -22,9 +22,12 @@ struct SalvageCopy {
 
   /// The entries of a tree, in memory.
   ///
+  /// - Parameter level: The parts of the level over it.
   /// - Throws: nothing of the damaged store: unreadable entries are left out.
-  func entries(of tree: SalvagedTree) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
-    var entries = SalvagedLayers(tree, under: [], of: pages, losses: SalvageLosses())
+  func entries(
+    of tree: SalvagedTree, under level: [SalvagedTree] = []
+  ) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
+    var entries = SalvagedLayers(tree, under: level, of: pages, losses: SalvageLosses())
     var found: [(key: [UInt8], value: [UInt8])] = []
     while try entries.advance() {
       found.append((entries.key.array(), entries.value.array()))
@@ -57,9 +60,9 @@ struct SalvageCopy {
     footer.coveredSequence = base.footer?.coveredSequence ?? source.log?.footer.coveredSequence ?? 1
     let losses = SalvageLosses()
     for tree in trees where LevelPart.parsing(tree.name) == nil {
-      let level = trees.filter { LevelPart.parsing($0.name)?.tree == tree.name }
       let root = try TreeMerge.run(
-        SalvagedLayers(tree, under: level, of: pages, losses: losses), into: nil, of: nil,
+        SalvagedLayers(tree, under: trees.level(over: tree), of: pages, losses: losses),
+        into: nil, of: nil,
         sizes: options.nodeSizes, tag: TreeTag(of: tree.name), appendingTo: appender)
       if root != nil || base.footer?.trees.contains(where: { $0.name == tree.name }) == true {
         footer.trees.append(NamedTree(name: tree.name, root: root))

@@ -1,3 +1,10 @@
+extension [SalvagedTree] {
+  /// The parts of the level over one of these trees.
+  func level(over tree: SalvagedTree) -> [SalvagedTree] {
+    filter { LevelPart.parsing($0.name)?.tree == tree.name }
+  }
+}
+
 /// The entries of a damaged tree with what a damaged level over it says of them, in order.
 ///
 /// What was added or replaced in the level counts before the tree, and what was removed there is left out. Where a part of the level cannot be read, the

@@ -269,7 +269,9 @@ extension SalvageRun {
     var values: [[UInt8]: [UInt8]] = [:]
     let trees = source.trees(of: copy.base, or: [Schema.treeName], loose: loose)
     for tree in trees where tree.name == Schema.treeName {
-      for (key, value) in try copy.entries(of: tree) { values[key] = value }
+      for (key, value) in try copy.entries(of: tree, under: trees.level(over: tree)) {
+        values[key] = value
+      }
     }
     if choice != .newestWhole {
       try source.log?.forEachCommit(after: copy.base.footer?.coveredSequence ?? 0) {
