@@ -31,12 +31,12 @@
   case separators = "N4"
   /// The aggregates of a reference are those of the subtree below it.
   case aggregates = "N5"
-  /// The parts of a level have no key in common; the keys that it adds are not in the tree below, and those that it replaces or
-  /// removes are.
-  case levelKeys = "N7"
   /// No node is under a third full, unless it is its tree's only one on its level, or, being a leaf,
   /// stands beside leaves of another schema version only.
   case fill = "N6"
+  /// The parts of a level have no key in common; the keys that it adds are not in the tree below, and those that it replaces or
+  /// removes are.
+  case levelKeys = "N7"
 
   /// The pages of a large value hold exactly the length its first page says.
   case valueLength = "V1"
