@@ -270,12 +270,12 @@ extension RandomHistory {
 }
 
 extension Snapshot {
-  /// Walks through the trees where nothing lies on top of them, and looks at order and neighbours.
+  /// Walks through the trees where nothing but levels lies on top of them, and looks at order and neighbours.
   fileprivate func scan(_ content: Content, _ names: TreeNames) throws {
     guard content.kind == .entries, state.frozen == nil, state.fresh.isEmpty else { return }
     for (number, expected) in content.trees.enumerated() {
-      let tree = state.base.tree(try names.slot(of: Content.treeNames[number]))
-      var cursor = Cursor(tree)
+      let tree = tree(try names.slot(of: Content.treeNames[number]))
+      var cursor = LayeredCursor(tree)
       var isOnEntry = try cursor.first()
       for key in expected.keys.sorted() {
         try agree(isOnEntry, "the scan ends before \(key)")
