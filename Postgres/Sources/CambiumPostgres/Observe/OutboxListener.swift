@@ -297,7 +297,7 @@ private final class ListeningConnection {
     do {
       _ = try connection.notifications(
         waitingFor: oldest < unsettled ? min(shortPause, pause) : pause)
-      if oldest < unsettled { shortPause = shortPause * 2 }
+      if oldest < unsettled { shortPause = min(shortPause * 2, pause) }
       let place = "'\(place)'::txid_snapshot"
       let rows = try connection.run(
         "SELECT s.s::text, txid_snapshot_xmin(s.s), o.record FROM txid_current_snapshot() AS s (s)"

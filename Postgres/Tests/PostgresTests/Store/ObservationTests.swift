@@ -533,6 +533,7 @@ struct ObservationTests {
       CREATE ROLE guest LOGIN;
       GRANT USAGE ON SCHEMA cambium, public TO guest;
       GRANT SELECT ON ALL TABLES IN SCHEMA cambium TO guest;
+      GRANT INSERT, UPDATE ON cambium.committed TO guest;
       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO guest;
       DO $$ DECLARE f regprocedure; BEGIN FOR f IN SELECT oid FROM pg_proc WHERE pronamespace =
       'cambium'::regnamespace LOOP EXECUTE 'DROP FUNCTION ' || f || ' CASCADE'; END LOOP; END $$
