@@ -29,6 +29,26 @@ extension Footer {
             + " \(published) published")
       }
     }
+    try checkLevels { reason in fault(.levelKeys, reason) }
+  }
+
+  /// Throws if a level changes more entries than the tree below has, so that no count is negative.
+  private func checkLevels(_ fault: (String) -> StoreError) throws(StoreError) {
+    var (below, changed): (NamedTree?, UInt64) = (nil, 0)
+    // The parts of a level follow their tree.
+    for tree in trees {
+      guard let (name, part) = LevelPart.parsing(tree.name) else {
+        (below, changed) = (tree, 0)
+        continue
+      }
+      if part == .added { continue }
+      changed += tree.root?.reference.count ?? 0
+      let count = below?.name == name ? below?.root?.reference.count ?? 0 : 0
+      guard changed <= count else {
+        throw fault(
+          "a level changes \(changed) entries of the tree \(name), which is said to have \(count)")
+      }
+    }
   }
 }
 

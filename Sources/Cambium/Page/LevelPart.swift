@@ -2,22 +2,32 @@
 enum LevelPart: UInt8, CaseIterable, Sendable {
   case added, replaced, removed
 
-  /// What the name of its tree has behind that of the tree below: names ascend as the parts do, and follow that of the tree.
-  fileprivate var suffix: String {
+  /// The last byte of its tree's name. Names ascend as the parts do, and follow that of the tree below.
+  fileprivate var sign: UInt8 {
     switch self {
-    case .added: "\u{1}+"
-    case .replaced: "\u{1}="
-    case .removed: "\u{1}~"
+    case .added: UInt8(ascii: "+")
+    case .replaced: UInt8(ascii: "=")
+    case .removed: UInt8(ascii: "~")
     }
   }
 
-  /// The name of its tree in the catalog.
-  func name(over tree: String) -> String { tree + suffix }
+  /// The byte between the name of the tree below and the sign.
+  private static var separator: UInt8 { 1 }
+
+  /// The name of its tree in memory: in the catalog it is a layer of the tree below.
+  func name(over tree: String) -> String {
+    String(decoding: Array(tree.utf8) + [Self.separator, sign], as: UTF8.self)
+  }
 
   /// The tree below and the part, if `name` is that of a part.
+  ///
+  /// - Complexity: O(1) for other names.
   static func parsing(_ name: String) -> (tree: String, part: LevelPart)? {
-    guard let part = allCases.first(where: { name.hasSuffix($0.suffix) }) else { return nil }
-    return (String(name.dropLast(part.suffix.count)), part)
+    let bytes = name.utf8
+    guard let last = bytes.last, bytes.dropLast().last == separator,
+      let part = allCases.first(where: { $0.sign == last })
+    else { return nil }
+    return (String(decoding: bytes.dropLast(2), as: UTF8.self), part)
   }
 
   /// The tree that `name` is a part over, or `name` itself.

@@ -85,7 +85,7 @@ extension LevelCursor {
     _ = try unsafe added.first()
     _ = try unsafe replaced.first()
     _ = try unsafe removed.first()
-    return settle(isForward: true)
+    return try settle(isForward: true)
   }
 
   /// Goes to the last change. False if there is none.
@@ -94,7 +94,7 @@ extension LevelCursor {
     _ = try unsafe added.last()
     _ = try unsafe replaced.last()
     _ = try unsafe removed.last()
-    return settle(isForward: false)
+    return try settle(isForward: false)
   }
 
   /// Goes to the first change of a key not below `key`. False if there is none.
@@ -103,7 +103,7 @@ extension LevelCursor {
     _ = try unsafe added.seek(to: key)
     _ = try unsafe replaced.seek(to: key)
     _ = try unsafe removed.seek(to: key)
-    return settle(isForward: true)
+    return try settle(isForward: true)
   }
 
   /// Moves to the next change; from nowhere, nowhere.
@@ -120,7 +120,7 @@ extension LevelCursor {
       for part in LevelPart.allCases where part != left { try step(part, isForward: isForward) }
     }
     try step(left, isForward: isForward)
-    return settle(isForward: isForward)
+    return try settle(isForward: isForward)
   }
 
   /// Moves the cursor of a part; one that had moved out at an end comes back in there.
@@ -133,17 +133,29 @@ extension LevelCursor {
   }
 
   /// Takes the part whose key is next.
-  private func settle(isForward: Bool) -> Bool {
+  ///
+  /// - Throws: `.corrupt` if two parts have it.
+  private func settle(isForward: Bool) throws(StoreError) -> Bool {
     unsafe self.isForward = isForward
     unsafe present = added.isOnEntry ? .added : nil
-    if unsafe replaced.isOnEntry, isNext(unsafe replaced.key) { unsafe present = .replaced }
-    if unsafe removed.isOnEntry, isNext(unsafe removed.key) { unsafe present = .removed }
+    if unsafe replaced.isOnEntry {
+      if try isNext(by: unsafe order(of: replaced.key)) { unsafe present = .replaced }
+    }
+    if unsafe removed.isOnEntry {
+      if try isNext(by: unsafe order(of: removed.key)) { unsafe present = .removed }
+    }
     return isOnEntry
   }
 
-  private func isNext(_ other: RawSpan) -> Bool {
-    guard isOnEntry else { return true }
-    let order = other.compare(key)
+  /// The order of a key and the present one; nil if there is none.
+  private func order(of other: RawSpan) -> Int? { isOnEntry ? other.compare(key) : nil }
+
+  private func isNext(by order: Int?) throws(StoreError) -> Bool {
+    guard let order, let part = unsafe present else { return true }
+    if order == 0, let root = level[part].root {
+      unsafe present = nil
+      throw root.reference.fault(.levelKeys, "another part of the level has a key of this one")
+    }
     return unsafe isForward ? order < 0 : order > 0
   }
 }

@@ -90,4 +90,31 @@ import Testing
     let faults = PageFile.check(reference, of: footer.identity, in: store.medium)
     #expect(faults.map(\.invariant) == [.footerSections, .footerSections])
   }
+
+  @Test(
+    arguments: [
+      ([(.added, 100)], nil), ([(.replaced, 5)], nil), ([(.removed, 5)], nil),
+      ([(.added, 9), (.replaced, 2), (.removed, 3)], nil), ([(.replaced, 6)], .levelKeys),
+      ([(.removed, 6)], .levelKeys), ([(.replaced, 3), (.removed, 3)], .levelKeys),
+      ([(.added, 100), (.removed, 6)], .levelKeys),
+    ] as [([(LevelPart, UInt64)], Invariant?)])
+  func `a level changes no more entries than its tree has`(
+    parts: [(LevelPart, UInt64)], invariant: Invariant?
+  ) {
+    func tree(_ name: String, _ count: UInt64) -> NamedTree {
+      let reference = PageReference(
+        position: PagePosition(segment: 1, block: 1), blocks: 1, checksum: PageChecksum(),
+        lowestVersion: 1, count: count, liveBytes: 4096)
+      return NamedTree(name: name, root: TreeRoot(reference: reference, level: 0))
+    }
+    var footer = Footer(identity: FooterFixtures.identity)
+    footer.segments = [Self.pages(10)]
+    footer.trees =
+      [tree("s", 200), tree("t", 5)] + parts.map { tree($0.0.name(over: "t"), $0.1) }
+      + [tree("u", 1)]
+    let fault = storeError { () throws(StoreError) in
+      try footer.checkBounds(at: FooterFixtures.position)
+    }
+    #expect(fault?.invariant == invariant)
+  }
 }

@@ -122,7 +122,8 @@ extension LayeredTree {
   func rank(of key: RawSpan) throws(StoreError) -> Int {
     var rank = try base.rank(of: key) + (level?.countChange(below: key) ?? 0)
     for index in overlays.indices { rank += overlays[index].countChange(below: key) }
-    return rank
+    // The keys of a level in a hostile file may be any.
+    return max(0, rank)
   }
 
   /// The number of entries with keys from `low` on and below `high`; nil is without bound.

@@ -7,24 +7,7 @@ import Testing
 
 /// Trees that are read through a level, and folds into levels and trees.
 @Suite struct LevelReadingTests {
-  private static let slots: [Bytes] = [[2], [4], [6]]
-  private static let asked: [Bytes] = [[], [1], [2], [3], [4], [5], [6], [7]]
-
-  /// What can become of each of three keys in an overlay: nothing, a put, a removal; and of all, a clearing before.
-  private static func changes(_ number: Int) -> [LayeredWorld.Change] {
-    var rest = number
-    var changes: [LayeredWorld.Change] = rest % 2 == 1 ? [.clear] : []
-    rest /= 2
-    for key in slots {
-      switch rest % 3 {
-      case 1: changes.append(.put(key, [UInt8(number & 0xff), key[0]]))
-      case 2: changes.append(.remove(key))
-      default: break
-      }
-      rest /= 3
-    }
-    return changes
-  }
+  private typealias Small = LayeredReadingTests
 
   @Test func `every tree of three keys with a level under every overlay agrees with a dictionary`()
   {
@@ -33,19 +16,19 @@ import Testing
       for number in stride(from: present % step, to: 54 * 54, by: step) {
         do {
           var entries: [Bytes: Bytes] = [[1]: [1]]
-          for (index, key) in Self.slots.enumerated() where present >> index & 1 == 1 {
+          for (index, key) in Small.slots.enumerated() where present >> index & 1 == 1 {
             entries[key] = [key[0]]
           }
           var world = try LayeredWorld(entries)
-          try world.add(Self.changes(number % 54))
+          try world.add(Small.changes(number % 54))
           try world.fold(into: .level)
-          try world.verify(asking: Self.asked, turns: 20, seed: UInt64(number))
-          try world.add(Self.changes(number / 54))
-          try world.verify(asking: Self.asked, seed: UInt64(number))
+          try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
+          try world.add(Small.changes(number / 54))
+          try world.verify(asking: Small.asked, seed: UInt64(number))
           try world.fold(into: number % 5 == 0 ? .tree : .level)
-          try world.verify(asking: Self.asked, turns: 20, seed: UInt64(number))
+          try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
           try world.fold(into: .tree)
-          try world.verify(asking: Self.asked, turns: 20, seed: UInt64(number))
+          try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
           #expect(world.base.level(LayeredWorld.slot) == nil)
         } catch {
           Issue.record("\(present), \(number): \(error)")
@@ -63,16 +46,16 @@ import Testing
       let space = UInt64([30, 400, 2_000][Int(seed % 3)])
       var entries: [Bytes: Bytes] = [[0]: [0]]
       for _ in 0..<random.next() % space {
-        let key = LayeredReadingTests.key(random.next() % space)
-        entries[key] = LayeredReadingTests.value(&random)
+        let key = Small.key(random.next() % space)
+        entries[key] = Small.value(&random)
       }
       let sizes = random.next() % 3 == 0 ? NodeSizes.standard : tinyNodes
       var world = try LayeredWorld(entries, sizes: sizes, mode: mode)
       let asked =
-        (0..<20).map { _ in LayeredReadingTests.key(random.next() % (space + 3)) } + [[], [255]]
+        (0..<20).map { _ in Small.key(random.next() % (space + 3)) } + [[], [255]]
       for round in 0..<2 + random.next() % 6 {
         for _ in 0..<random.next() % 3 {
-          let changes = LayeredReadingTests.changes(space, &random)
+          let changes = Small.changes(space, &random)
           try world.add(changes, nodeCapacity: 4 + Int(random.next() % 9))
         }
         try world.fold(into: random.next() % 4 == 0 ? .tree : .level)
@@ -89,7 +72,7 @@ import Testing
       var random = SplitMix64(seed: seed)
       var world = try LayeredWorld([[0]: [0], [1]: [1], [9]: [9]])
       for _ in 0..<3 {
-        try world.add(LayeredReadingTests.changes(300, &random).filter { !$0.isClearing })
+        try world.add(Small.changes(300, &random).filter { !$0.isClearing })
         try world.fold(into: .level)
       }
       var reference: Bytes = []
@@ -104,7 +87,7 @@ import Testing
       try agree(entries.map(\.key) == sorted.keys, "\(entries.count) of \(sorted.keys.count)")
       try agree(entries.map(\.value) == sorted.values, "the values differ")
       for number in 0..<60 as Range<UInt64> {
-        let key = LayeredReadingTests.key(number)
+        let key = Small.key(number)
         try agree(reader.value(of: key, in: "t") == world.model[key], "\(key)")
       }
     }
@@ -116,13 +99,13 @@ import Testing
     var world = try LayeredWorld([[1]: large, [2]: large, [3]: large], sizes: .standard)
     try world.add([.put([2], larger), .remove([3]), .put([4], large)])
     try world.fold(into: .level)
-    try world.verify(asking: Self.asked)
+    try world.verify(asking: Small.asked)
     try world.add([.put([3], larger), .put([1], [1]), .remove([4])])
-    try world.verify(asking: Self.asked)
+    try world.verify(asking: Small.asked)
     try world.fold(into: .level)
-    try world.verify(asking: Self.asked)
+    try world.verify(asking: Small.asked)
     try world.fold(into: .tree)
-    try world.verify(asking: Self.asked)
+    try world.verify(asking: Small.asked)
   }
 
   @Test func `a change that says a wrong thing of what lies below is refused, and not counted`()
@@ -137,16 +120,47 @@ import Testing
   }
 
   @Test func `a check finds a level whose keys are not what counts make of them`() throws {
-    for (part, key) in [
-      (LevelPart.added, [1]), (.replaced, [9]), (.removed, [9]),
-    ] as [(LevelPart, Bytes)] {
-      let faults = try LayeredWorld.faults(of: part, key, over: [[1]: [1], [2]: [2]])
-      guard case .corrupt(_, invariant: .levelKeys, _) = faults.first else {
-        Issue.record("\(part) \(key): \(faults)")
+    let entries: [Bytes: Bytes] = [[1]: [1], [2]: [2]]
+    func faults(_ parts: [LevelPart: [Bytes]]) throws -> [StoreError] {
+      try LayeredWorld(entries, parts: parts).base.file.check()
+    }
+    for parts in [
+      [.added: [[1]]], [.replaced: [[9]]], [.removed: [[9]]], [.replaced: [[1]], .removed: [[1]]],
+    ] as [[LevelPart: [Bytes]]] {
+      guard case .corrupt(_, invariant: .levelKeys, _) = try faults(parts).first else {
+        Issue.record("\(parts): \(try faults(parts))")
         continue
       }
     }
-    #expect(try LayeredWorld.faults(of: .added, [9], over: [[1]: [1]]).isEmpty)
-    #expect(try LayeredWorld.faults(of: .removed, [1], over: [[1]: [1], [2]: [2]]).isEmpty)
+    for parts in [
+      [.added: [[9]]], [.removed: [[1]]], [.added: [[0]], .replaced: [[1]], .removed: [[2]]],
+    ] as [[LevelPart: [Bytes]]] {
+      #expect(try faults(parts).isEmpty)
+    }
+  }
+
+  /// Parts whose keys are also in others, or are not those that they should be.
+  @Test func `a hostile level is read and merged, or refused, and nothing traps`() throws {
+    let keys: [Bytes] = [[0], [1], [2], [3], [4]]
+    var refused = 0
+    for choice in stride(from: 0, to: 1 << 15, by: scaled(37, debug: 411)) {
+      var parts: [LevelPart: [Bytes]] = [:]
+      for part in LevelPart.allCases {
+        parts[part] = keys.indices.filter { choice >> (Int(part.rawValue) * 5 + $0) & 1 == 1 }
+          .map { keys[$0] }
+      }
+      do {
+        var world = try LayeredWorld([[1]: [1], [3]: [3], [5]: [5]], parts: parts)
+        try world.readAll(asking: keys)
+        try world.add([.put([2], [9]), .remove([3])])
+        try world.readAll(asking: keys)
+        // The tree that comes of it need not be sound.
+        do { try world.fold(into: choice % 2 == 0 ? .level : .tree) } catch is Disagreement {}
+        try world.readAll(asking: keys)
+      } catch is StoreError {
+        refused += 1
+      }
+    }
+    #expect(refused > scaled(100, debug: 10))
   }
 }

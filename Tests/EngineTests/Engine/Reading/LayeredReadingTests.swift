@@ -5,12 +5,12 @@ import Testing
 @testable import InternalTestSupport
 
 @Suite struct LayeredReadingTests {
-  private static let slots: [Bytes] = [[2], [4], [6]]
-  private static let asked: [Bytes] = [[], [1], [2], [3], [4], [5], [6], [7]]
+  static let slots: [Bytes] = [[2], [4], [6]]
+  static let asked: [Bytes] = [[], [1], [2], [3], [4], [5], [6], [7]]
 
   /// What can become of each of three keys in an overlay: nothing, a put, a removal; and of all, a
   /// clearing before.
-  private static func changes(_ number: Int) -> [LayeredWorld.Change] {
+  static func changes(_ number: Int) -> [LayeredWorld.Change] {
     var rest = number
     var changes: [LayeredWorld.Change] = rest % 2 == 1 ? [.clear] : []
     rest /= 2

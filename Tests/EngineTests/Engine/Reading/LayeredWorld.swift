@@ -73,20 +73,42 @@ struct LayeredWorld {
     layer()
   }
 
-  /// What a check says of a level with one key in one part.
-  static func faults(
-    of part: LevelPart, _ key: Bytes, over entries: [Bytes: Bytes]
-  ) throws -> [StoreError] {
-    var world = TreeWorld(on: InMemoryFileSystem(), sizes: .standard)
-    try world.merge(entries.mapValues { .some($0) })
+  /// A tree with a level whose parts have any keys.
+  init(_ entries: [Bytes: Bytes], parts: [LevelPart: [Bytes]]) throws {
+    try self.init(entries, sizes: .standard)
     let (appender, root) = (try world.nextAppender(), world.root)
-    let made = try TreeMerge.run(
-      ListInput([key: .some(part == .removed ? [] : [1])], version: part == .removed ? 0 : 1),
-      into: nil, of: nil, appendingTo: appender)
-    try world.publish(
-      [NamedTree(name: "t", root: root), NamedTree(name: part.name(over: "t"), root: made)],
-      from: appender)
-    return world.file?.check() ?? []
+    var trees = [NamedTree(name: "t", root: root)]
+    for part in LevelPart.allCases {
+      guard let keys = parts[part], !keys.isEmpty else { continue }
+      var changes: [Bytes: Bytes?] = [:]
+      for key in keys { changes[key] = .some(part == .removed ? [] : [1]) }
+      let made = try TreeMerge.run(
+        ListInput(changes, version: part == .removed ? 0 : 1), into: nil, of: nil,
+        appendingTo: appender)
+      trees.append(NamedTree(name: part.name(over: "t"), root: made))
+    }
+    try world.publish(trees, from: appender)
+    guard let file = world.file else { return }
+    base = try Base(file, names: names)
+    layer()
+  }
+
+  /// Reads the tree in every way, whatever the answers are.
+  func readAll(asking keys: [Bytes]) throws {
+    var value: Bytes = []
+    for key in keys {
+      _ = try tree.copyValue(for: key.rawSpan, to: &value)
+      _ = try tree.rank(of: key.rawSpan)
+      _ = try tree.count(from: key, upTo: keys.last)
+      _ = try tree.estimatedCount(from: key.rawSpan, upTo: [9].rawSpan)
+    }
+    var cursor = LayeredCursor(tree)
+    var (isOn, left) = (try cursor.first(), 100)
+    while isOn, left > 0 { (isOn, left) = (try cursor.next(), left - 1) }
+    isOn = try cursor.last()
+    while isOn, left > 0 { (isOn, left) = (try cursor.previous(), left - 1) }
+    for offset in -1...max(0, tree.count) { _ = try cursor.seek(toOffset: offset) }
+    try agree(left > 0 && tree.count >= 0, "it ends, and no count is negative")
   }
 
   private mutating func layer() {
