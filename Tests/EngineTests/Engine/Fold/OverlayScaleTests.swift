@@ -19,70 +19,17 @@ import Testing
     }
   }
 
-  /// A store with records of 100 bytes, whose overlays hold 160 of them at first.
-  private struct World {
-    let medium = SimulatedFileSystem()
-    let engine: Engine
-    let tree: TreeSlot
-    private(set) var expected: [UInt64: UInt8] = [:]
-    private var random = SplitMix64(seed: 7)
-
-    init() throws {
-      engine = try Engine.open(medium, options: Self.options)
-      tree = try engine.names.slot(of: "t")
-    }
-
-    static var options: EngineOptions {
-      var options = EngineOptions()
-      options.foldThreshold = 16 << 10
-      options.logSize = .init(initial: 128 << 10, max: 128 << 10)
-      options.overlayScaleMax = 4
-      return options
-    }
-
-    private static func bytes(_ key: UInt64) -> Bytes {
-      (0..<8).map { UInt8(truncatingIfNeeded: key >> (56 - 8 * UInt64($0))) }
-    }
-
-    mutating func put(_ keys: some Sequence<UInt64>, _ byte: UInt8) throws {
-      let (tree, value) = (tree, Bytes(repeating: byte, count: 92))
-      let keys = Array(keys)
-      try engine.write(.durable) { transaction in
-        for key in keys {
-          try transaction.put(Self.bytes(key).rawSpan, value.rawSpan, schemaVersion: 1, in: tree)
-        }
-      }
-      for key in keys { expected[key] = byte }
-    }
-
-    /// Puts a number of records, 20 a transaction, in no order.
-    mutating func putAnywhere(_ count: Int, below end: UInt64, _ byte: UInt8) throws {
-      for _ in 0..<count / 20 {
-        let keys = (0..<20).map { _ in random.next() % end }
-        try put(keys, byte)
-      }
-    }
-
-    func check(_ engine: Engine) throws {
-      let tree = try engine.snapshot().tree(engine.names.slot(of: "t"))
-      #expect(tree.count == expected.count)
-      var value: Bytes = []
-      for (key, byte) in expected {
-        #expect(try tree.copyValue(for: Self.bytes(key).rawSpan, to: &value))
-        #expect(value == Bytes(repeating: byte, count: 92))
-      }
-    }
-
-    /// The bytes of the log's files.
-    func logSize() throws -> Int {
-      try [FileName.log(0), .log(1)].reduce(0) {
-        try $0 + medium.open($1, .read, at: .test).size(at: .test)
-      }
-    }
+  /// Overlays hold 160 records at first.
+  private static var options: EngineOptions {
+    var options = EngineOptions()
+    options.foldThreshold = 16 << 10
+    options.logSize = .init(initial: 128 << 10, max: 128 << 10)
+    options.overlayScaleMax = 4
+    return options
   }
 
   @Test func `keys in no order make overlays larger, and ascending ones small again`() throws {
-    var world = try World()
+    var world = try FoldWorld(Self.options)
     for start in stride(from: 0, to: 40_000, by: 1000) as StrideTo<UInt64> {
       try world.put(start..<start + 1000, 1)
     }
@@ -99,7 +46,7 @@ import Testing
     #expect(try world.logSize() <= 2 * 512 << 10)
     try world.check(engine)
 
-    let cut = try Engine.open(world.medium.crashed(.none), options: World.options)
+    let cut = try Engine.open(world.medium.crashed(.none), options: Self.options)
     try world.check(cut)
     try cut.close()
 
@@ -110,8 +57,27 @@ import Testing
     try world.check(engine)
     try engine.close()
     #expect(try world.logSize() == 2 * 128 << 10)
-    let again = try Engine.open(world.medium, options: World.options)
+    let again = try Engine.open(world.medium, options: Self.options)
     try world.check(again)
     try again.close()
+  }
+}
+
+extension FoldWorld {
+  /// Puts a number of records, 20 a transaction, in no order.
+  fileprivate mutating func putAnywhere(
+    _ count: Int, below end: UInt64, _ byte: UInt8
+  ) throws {
+    for _ in 0..<count / 20 {
+      let keys = (0..<20).map { _ in random.next() % end }
+      try put(keys, byte)
+    }
+  }
+
+  /// The bytes of the log's files.
+  fileprivate func logSize() throws -> Int {
+    try [FileName.log(0), .log(1)].reduce(0) {
+      try $0 + medium.open($1, .read, at: .test).size(at: .test)
+    }
   }
 }

@@ -6,96 +6,20 @@ import Testing
 
 /// Which trees get levels, when these are merged, and what a crash leaves of both.
 @Suite struct LevelFoldTests {
-  /// A store with records of 100 bytes in folds of 160 of them.
-  private struct World {
-    let medium = SimulatedFileSystem()
-    let engine: Engine
-    let tree: TreeSlot
-    private(set) var expected: [UInt64: UInt8] = [:]
-    private var random = SplitMix64(seed: 7)
-
-    static func options(_ ratio: Double?) -> EngineOptions {
-      var options = EngineOptions()
-      options.foldThreshold = 16 << 10
-      options.levelRatio = ratio
-      options.leastSegmentOfGarbage = 64 << 10
-      return options
-    }
-
-    init(ratio: Double?) throws {
-      engine = try Engine.open(medium, options: Self.options(ratio))
-      tree = try engine.names.slot(of: "t")
-    }
-
-    private static func bytes(_ key: UInt64) -> Bytes {
-      (0..<8).map { UInt8(truncatingIfNeeded: key >> (56 - 8 * UInt64($0))) }
-    }
-
-    mutating func put(_ keys: some Sequence<UInt64>, _ byte: UInt8) throws {
-      let (tree, value) = (tree, Bytes(repeating: byte, count: 92))
-      let keys = Array(keys)
-      try engine.write(.durable) { transaction in
-        for key in keys {
-          try transaction.put(Self.bytes(key).rawSpan, value.rawSpan, schemaVersion: 1, in: tree)
-        }
-      }
-      for key in keys { expected[key] = byte }
-    }
-
-    /// Changes records in no order, 20 a transaction, and removes every seventh.
-    mutating func changeAnywhere(_ count: Int, below end: UInt64, _ byte: UInt8) throws {
-      for _ in 0..<count / 20 {
-        let keys = Set((0..<20).map { _ in random.next() % end })
-        try put(keys.filter { $0 % 7 != 0 }, byte)
-        let (tree, gone) = (tree, keys.filter { $0 % 7 == 0 && expected[$0] != nil })
-        try engine.write(.durable) { transaction in
-          for key in gone {
-            let isDone = try transaction.remove(Self.bytes(key).rawSpan, in: tree)
-            #expect(isDone)
-          }
-        }
-        for key in gone { expected[key] = nil }
-      }
-    }
-
-    mutating func remove(_ keys: some Sequence<UInt64>) throws {
-      let (tree, keys) = (tree, Array(keys))
-      try engine.write(.durable) { transaction in
-        for key in keys {
-          let isDone = try transaction.remove(Self.bytes(key).rawSpan, in: tree)
-          #expect(isDone)
-        }
-      }
-      for key in keys { expected[key] = nil }
-    }
-
-    var hasLevel: Bool { engine.working.base.level(tree) != nil }
-
-    func check(_ engine: Engine) throws {
-      let tree = try engine.snapshot().tree(engine.names.slot(of: "t"))
-      #expect(tree.count == expected.count)
-      var value: Bytes = []
-      for (key, byte) in expected {
-        #expect(try tree.copyValue(for: Self.bytes(key).rawSpan, to: &value))
-        #expect(value == Bytes(repeating: byte, count: 92))
-      }
-      var cursor = LayeredCursor(tree)
-      var (isOn, count) = (try cursor.first(), 0)
-      while isOn {
-        count += 1
-        isOn = try cursor.next()
-      }
-      #expect(count == expected.count)
-      #expect(engine.working.base.file.check(sizes: engine.options.nodeSizes).isEmpty)
-      try engine.checkLiveBytes()
-    }
+  /// Overlays hold 160 records.
+  private static func options(_ ratio: Double?) -> EngineOptions {
+    var options = EngineOptions()
+    options.foldThreshold = 16 << 10
+    options.levelRatio = ratio
+    options.leastSegmentOfGarbage = 64 << 10
+    return options
   }
 
   @Test
   func `keys in no order get a level, which is merged as it grows, and ascending ones get none`()
     throws
   {
-    var world = try World(ratio: 6)
+    var world = try FoldWorld(Self.options(6))
     for start in stride(from: 0, to: 40_000, by: 1000) as StrideTo<UInt64> {
       try world.put(start..<start + 1000, 1)
       #expect(!world.hasLevel, "ascending keys need none")
@@ -107,17 +31,17 @@ import Testing
     }
     #expect(with > 20 && without > 3, "\(with) times there was a level, \(without) times none")
     try world.check(world.engine)
-    let cut = try Engine.open(world.medium.crashed(.none), options: World.options(6))
+    let cut = try Engine.open(world.medium.crashed(.none), options: Self.options(6))
     try world.check(cut)
     try cut.close()
     // A program that makes none reads, and merges what it folds into.
-    let older = try Engine.open(world.medium.crashed(.none), options: World.options(nil))
+    let older = try Engine.open(world.medium.crashed(.none), options: Self.options(nil))
     try world.check(older)
     try older.foldEverything()
     try world.check(older)
     try older.close()
     try world.engine.close()
-    let again = try Engine.open(world.medium, options: World.options(6))
+    let again = try Engine.open(world.medium, options: Self.options(6))
     try world.check(again)
     try again.mergeLevels()
     #expect(again.working.base.levelCount == 0)
@@ -128,7 +52,7 @@ import Testing
   @Test func `a level writes much less than folds into a large tree`() throws {
     var written: [Int] = []
     for ratio in [nil, 6] as [Double?] {
-      var world = try World(ratio: ratio)
+      var world = try FoldWorld(Self.options(ratio))
       for start in stride(from: 0, to: 40_000, by: 1000) as StrideTo<UInt64> {
         try world.put(start..<start + 1000, 1)
       }
@@ -143,7 +67,7 @@ import Testing
   }
 
   @Test func `removals of more than an eighth of a tree are merged into it`() throws {
-    var world = try World(ratio: 0)
+    var world = try FoldWorld(Self.options(0))
     try world.put(0..<20_000, 1)
     try world.engine.foldEverything()
     let before = world.engine.working.base.tree(world.tree).liveBytes
@@ -160,7 +84,7 @@ import Testing
   }
 
   @Test func `a compaction of all leaves no level, and changes nothing`() throws {
-    var world = try World(ratio: 0)
+    var world = try FoldWorld(Self.options(0))
     try world.put(0..<4000, 1)
     try world.changeAnywhere(2000, below: 4000, 2)
     try world.engine.foldEverything()
@@ -207,4 +131,19 @@ import Testing
     for violation in findings.violations.prefix(5) { Issue.record("\(violation)") }
     #expect(findings.count > scaled(100, debug: 5) && findings.violations.isEmpty)
   }
+}
+
+extension FoldWorld {
+  /// Changes records in no order, 20 a transaction, and removes every seventh.
+  fileprivate mutating func changeAnywhere(
+    _ count: Int, below end: UInt64, _ byte: UInt8
+  ) throws {
+    for _ in 0..<count / 20 {
+      let keys = Set((0..<20).map { _ in random.next() % end })
+      try put(keys.filter { $0 % 7 != 0 }, byte)
+      try remove(keys.filter { $0 % 7 == 0 && expected[$0] != nil })
+    }
+  }
+
+  fileprivate var hasLevel: Bool { engine.working.base.level(tree) != nil }
 }
