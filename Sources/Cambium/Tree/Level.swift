@@ -1,4 +1,4 @@
-/// What was changed in a tree since it was last merged: a level over it, of three ordinary trees whose keys have nothing in common.
+/// The changes of a tree since they were last merged into it: a level over the tree, of three ordinary trees that have no key in common.
 ///
 ///     added      keys that the tree below does not have
 ///     replaced   keys that it has, with other values
@@ -48,7 +48,7 @@ final class Level: Sendable {
 
 // MARK: - Looking up
 
-/// What a level says of a key.
+/// The change of a key by a level.
 enum LevelAnswer {
   case nothing
   case removal

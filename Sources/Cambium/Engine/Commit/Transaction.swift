@@ -182,7 +182,7 @@ extension Transaction {
     try Self.check(size + Self.catalogReserve, .footerSize)
   }
 
-  /// What a footer may get besides trees: segments, the place of a compaction, and the parts of levels.
+  /// The bytes that a footer may get besides those of trees: for segments, the place of a compaction, and the parts of levels.
   private static var catalogReserve: Int { (8 << 10) + LevelPolicy.catalogSize }
 
   /// Takes `key` and its value out. False if it is not there.

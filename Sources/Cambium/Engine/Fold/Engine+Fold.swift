@@ -65,7 +65,7 @@ extension Engine {
 
   /// Which trees get levels: none before overlays are as large as they become, as that costs less. With the lock.
   private var policyOfLevels: LevelPolicy {
-    mergesLevels || !overlayScale.isLargest ? LevelPolicy(least: nil) : levelPolicy
+    mergesLevels || !overlayScale.isLargest ? .none : levelPolicy
   }
 
   func leaveFoldTurn(_ failure: StoreError?) {
@@ -98,7 +98,7 @@ extension Engine {
     defer { lock.unlock() }
     if sought == nil, !mergesLevels { levelPolicy.note(outcomes) }
     mergesLevels = false
-    // What goes into a level says nothing of the leaves that larger overlays would write.
+    // A fold into a level says nothing of the leaves that larger overlays would write.
     guard let folded = working.frozen?.overlay.byteCount, folded >= foldThreshold, sought == nil,
       !outcomes.contains(where: { $0.target == .level })
     else { return }

@@ -1,4 +1,4 @@
-// What folds do so that little garbage stays: nothing in a segment is given back before all of it is garbage.
+// Folds keep garbage small: a segment is given back only as a whole, when all of it is garbage.
 
 extension Engine {
   /// Leaves the segment that pages are appended to, if most of it is garbage or will be after the next fold: what comes next would
@@ -11,17 +11,18 @@ extension Engine {
     guard end >= UInt64(options.leastSegmentOfGarbage) else { return }
     let number = file.reference.position.segment
     let live = file.footer.segments.first { $0.kind == .pages && $0.number == number }?.liveBytes
-    // What is folded may be new: the rest of what is written replaces something.
+    // The folded entries may be new; the other bytes that are written replace something.
     let written = overlayScale.written(byFolding: byteCount)
     let replaced = min(UInt64(clamping: written - byteCount), end / 2)
     if (live ?? 0) < end / 2 + replaced { appender = appender.successor() }
   }
 
-  /// What the fold of an overlay may take over as it is: where little is alive in a segment, the fold moves those of its leaves that it
-  /// comes by, so that the segment dies without a compaction. It moves a quarter of what it writes at most. With the lock.
+  /// The subtrees that the fold of an overlay takes over as they are: all, but for leaves in segments of which little is alive. The fold
+  /// moves those that it comes by, so that the segment is given back without a compaction; they are at most a quarter of the bytes
+  /// that it writes. With the lock.
   ///
-  /// - Parameter byteCount: The bytes of the overlay. One that is far from full is folded for another reason than its size, by someone
-  ///   who waits.
+  /// - Parameter byteCount: The bytes of the overlay. One that is far from full was frozen by a caller who waits for the fold, and is
+  ///   folded without this.
   func adoption(folding byteCount: Int) -> Adoption {
     let file = working.base.file
     guard byteCount >= foldThreshold / 2, file.footer.keptStates.isEmpty,

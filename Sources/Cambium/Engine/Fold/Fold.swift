@@ -23,7 +23,7 @@ struct Fold {
   /// The trees that something falls into and that were not merged yet.
   private var slots: [TreeSlot]
   private var catalog: [String: TreeRoot] = [:]
-  /// What was done with each tree so far.
+  /// The folds into single trees, so far.
   private(set) var outcomes: [FoldOutcome] = []
 
   /// Begins the fold of `layers`, whose newest commit is `sequence`, into the trees of `base`.
@@ -37,7 +37,7 @@ struct Fold {
   init(
     _ layers: FoldLayers, _ work: TreeWork = TreeWork(), into base: Base,
     keeping present: PageFile? = nil, adoption: Adoption = .all,
-    levels policy: LevelPolicy = LevelPolicy(least: nil), usual: Int = 0, covering sequence: UInt64,
+    levels policy: LevelPolicy = .none, usual: Int = 0, covering sequence: UInt64,
     names: TreeNames, sizes: NodeSizes, appendingTo appender: PageAppender
   ) {
     self.present = present ?? base.file

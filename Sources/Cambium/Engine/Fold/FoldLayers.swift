@@ -93,14 +93,14 @@ struct FoldLayers {
   }
 }
 
-/// The roots of a tree that something was folded into, and of what lies over it.
+/// The roots of a tree that something was folded into, and of its level.
 struct FoldedTree {
   let root: TreeRoot?
   var level = LevelRoots()
 }
 
 extension ReplacedPages {
-  /// Adds a whole tree, and what lies over it.
+  /// Adds a whole tree and its level.
   fileprivate mutating func insert(_ tree: Tree, _ level: Level?) {
     if let root = tree.root { insert(root) }
     if let level { insert(level) }

@@ -1,6 +1,6 @@
-/// What an overlay changes in one part of the level below it: the input of a fold into the level.
+/// The changes of an overlay in one part of the level below it: the input of a fold into the level.
 ///
-/// The overlay says of each key what it does to all that lies below, level and tree. What that is for a part follows from where the key was:
+/// The overlay says for each key how it changes level and tree together. The change of a part follows from the place of the key before:
 ///
 ///                      in added      in replaced    in removed             below alone, or nowhere
 ///     is added         –             –              → replaced, removed    → added
@@ -95,7 +95,7 @@ private struct KeyFollower: ~Copyable {
   }
 }
 
-/// What a level changes in the tree below, as a run would say it: for a merge of both.
+/// The changes of a level to the tree below, in the form of a run: the input of a merge of both.
 final class LevelRunInput {
   private let cursor: LevelCursor
   // One owner on one thread uses them, so accesses cannot overlap.

@@ -7,7 +7,7 @@ struct LevelPolicy: Sendable {
   /// The bytes of pages for each byte folded into a tree from which on it gets a level, if it is as many times as large as the changes, and larger
   /// than a full overlay; nil for never, 0 for always.
   private let least: Double?
-  /// What folds into trees wrote last for each byte.
+  /// The bytes of pages that the last fold into each tree wrote for each byte.
   private var ratios: [TreeSlot: Double] = [:]
 
   /// The part of a tree's entries that a level removes at most before it is merged: one in so many.
@@ -22,6 +22,9 @@ struct LevelPolicy: Sendable {
     self.least = least
   }
 
+  /// No tree gets a level, and those that there are are merged.
+  static let none = LevelPolicy(least: nil)
+
   /// Where a fold puts the changes of a tree.
   ///
   /// - Parameters:
@@ -32,7 +35,7 @@ struct LevelPolicy: Sendable {
     let tree = base.tree(slot)
     let size = tree.liveBytes
     if let level = base.level(slot) {
-      // What was removed takes space until then.
+      // Removed entries take space until then.
       if level.removed.count > tree.count / Self.removedShare { return .tree }
       let full = max(usual, byteCount, 1)
       let limit = max(4 * Double(full), (2 * Double(size) * Double(full)).squareRoot())
@@ -60,7 +63,7 @@ enum FoldTarget: Sendable {
   case level
 }
 
-/// What a fold did with a tree.
+/// A fold into one tree, as it turned out.
 struct FoldOutcome: Sendable {
   let slot: TreeSlot
   let target: FoldTarget

@@ -1,4 +1,4 @@
-/// What overlays, and a level below them, say of one tree, as one: where they have the same key, the overlays count.
+/// The changes of one tree by overlays and by a level below them, as one sequence: of changes of the same key, that of the overlays counts.
 ///
 /// A place among the changes that moves from one to the next, in order and back; it stands on one or nowhere. Both stand on the
 /// present change or on their next behind it, on the way the cursor moves; when that turns, the one without the present change takes a step.

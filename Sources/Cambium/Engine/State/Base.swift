@@ -2,7 +2,7 @@
 final class Base: Sendable {
   let file: PageFile
   private let roots: [TreeRoot?]
-  /// What lies over trees.
+  /// The levels over trees, in step with the roots.
   private let levels: [Level?]
   /// The size of the footer without its catalog; larger than any if that cannot be written.
   let sizeWithoutTrees: Int
@@ -35,14 +35,14 @@ final class Base: Sendable {
   /// Every commit up to this one is in the trees.
   var coveredSequence: UInt64 { file.reference.coveredSequence }
 
-  /// A tree, without what lies over it.
+  /// A tree, without the level over it.
   @inline(__always)
   func tree(_ slot: TreeSlot) -> Tree {
     let slot = Int(slot.number)
     return Tree(pages: file.pages, root: slot < roots.count ? roots[slot] : nil)
   }
 
-  /// What lies over a tree; nil if nothing does.
+  /// The level over a tree; nil if there is none.
   @inline(__always)
   func level(_ slot: TreeSlot) -> Level? {
     let slot = Int(slot.number)
@@ -51,12 +51,12 @@ final class Base: Sendable {
 }
 
 extension Base {
-  /// The trees over which something lies.
+  /// The trees that have a level.
   var slotsOfLevels: [TreeSlot] {
     levels.indices.filter { levels[$0] != nil }.map { TreeSlot(UInt32($0)) }
   }
 
-  /// The number of trees over which something lies.
+  /// The number of trees that have a level.
   var levelCount: Int { levels.count { $0 != nil } }
 
   /// Whether a tree has an entry of `key`.
@@ -76,7 +76,7 @@ extension Base {
   /// The number of entries of a tree.
   func count(_ slot: TreeSlot) -> Int { tree(slot).count + (level(slot)?.countChange ?? 0) }
 
-  /// The bytes of the pages of a tree, and of what lies over it.
+  /// The bytes of the pages of a tree and of its level.
   func liveBytes(_ slot: TreeSlot) -> Int {
     tree(slot).liveBytes + (level(slot)?.liveBytes ?? 0)
   }
@@ -86,8 +86,8 @@ extension Base {
     [tree(slot).lowestVersion, level(slot)?.lowestVersion].compactMap(\.self).min()
   }
 
-  /// The number of entries of a tree whose version is below `version`: they may be more than the tree has, as some may be replaced or
-  /// removed by what lies over it.
+  /// The number of entries of a tree whose version is below `version`: they may be more than the tree has, as its level may replace or
+  /// remove some.
   ///
   /// - Complexity: O(branches above such entries).
   /// - Throws: `.corrupt`, `.io`.

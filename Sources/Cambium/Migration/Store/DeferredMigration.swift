@@ -262,7 +262,7 @@ struct DeferredFinishing {
     let size = Int(trees.liveBytes(in: tree)) / max(1, try trees.estimatedCount(in: tree)) + 1
     let count = budget.slice(atMost: sliceCount, recordSize: size)
     if upgrades[tree]?.hidesRows ?? false {
-      // Hidden rows are dropped, so that entries are counted anew: by a commit, on top of which nothing is yet.
+      // Dropping hidden rows changes the count of the tree, so a commit does it: nothing was counted on top of one yet.
       let slice = upgrades.transform(tree, .first(count))
       try commit { trees throws(StoreError) in trees.addWork { $0.transforms[tree] = slice } }
     } else {

@@ -7,8 +7,8 @@ extension [SalvagedTree] {
 
 /// The entries of a damaged tree with what a damaged level over it says of them, in order.
 ///
-/// What was added or replaced in the level counts before the tree, and what was removed there is left out. Where a part of the level cannot be read, the
-/// entries of the tree come back that it had replaced or removed: the losses name the part.
+/// Entries that the level has added or replaced count before those of the tree, and entries that it has removed are left out. Where a part
+/// of the level cannot be read, the entries of the tree come back that it had replaced or removed: the losses name the part.
 struct SalvagedLayers: SortedInput {
   /// Those of the level first.
   private let sources: [Source]
