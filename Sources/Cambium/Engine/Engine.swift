@@ -128,7 +128,8 @@ final class Engine: @unchecked Sendable {
     hasBegunLog = recovered.log.isBegun
     logTarget = options.logSize.initial
     overlayScale = OverlayScale(max: options.overlayScaleMax)
-    levelPolicy = LevelPolicy(least: options.levelRatio)
+    levelPolicy = LevelPolicy(
+      least: options.levelRatio, leastSegment: options.leastSegmentOfGarbage)
     self.options = options
     writerLeft = ThreadCondition(lock)
     progressed = ThreadCondition(lock)

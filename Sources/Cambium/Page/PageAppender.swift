@@ -252,6 +252,15 @@ final class PageAppender {
     open[place].isSynced = false
   }
 
+  /// Has what comes next lie in another segment than what came before.
+  ///
+  /// - Throws: `.limitExceeded`, `.full`, `.io`, `.poisoned`.
+  func leaveSegment() throws(StoreError) {
+    guard let last = open.last, last.endBlock > 1 else { return }
+    try writeOut()
+    try begin()
+  }
+
   /// Writes out the buffer, and returns all that was appended, to be read by the files it is in.
   func readable() throws(StoreError) -> SegmentTable {
     try writeOut()

@@ -67,6 +67,9 @@ struct TreeTransform {
   /// Leaves entries as they are, whatever their version.
   static var none: TreeTransform { TreeTransform() }
 
+  /// Whether entries may be no more afterwards.
+  var mayDrop: Bool { body != nil }
+
   mutating func transform(
     key: RawSpan, value: RawSpan, schemaVersion: UInt32, to newValue: inout [UInt8]
   ) throws(StoreError) -> TransformResult {

@@ -100,7 +100,7 @@ extension Engine {
     mergesLevels = false
     // A fold into a level says nothing of the leaves that larger overlays would write.
     guard let folded = working.frozen?.overlay.byteCount, folded >= foldThreshold, sought == nil,
-      !outcomes.contains(where: { $0.target == .level })
+      outcomes.allSatisfy({ $0.target == .tree })
     else { return }
     let blocks = published.appended.reduce(0) { $0 + $1.blocks.count }
     overlayScale.note(folded: folded, written: blocks * Layout.blockSize)

@@ -78,7 +78,7 @@ struct Fold {
     let (byteCount, transform) = (layers.byteCount(slot), work.transforms[slot])
     let target: FoldTarget =
       transform == nil
-      ? policy.target(slot, in: base, folding: byteCount, usual: usual) : .tree
+      ? try policy.target(slot, in: base, folding: byteCount, usual: usual) : .tree
     let before = appender.blockCount
     let folded = try layers.merge(
       slot, name, into: base, transform ?? .none, target, adoption, sizes: sizes,
@@ -86,11 +86,11 @@ struct Fold {
     // A tree without entries is no tree.
     catalog[name] = folded.root
     for part in LevelPart.allCases { catalog[part.name(over: name)] = folded.level[part] }
-    let merged = target == .tree ? base.level(slot)?.liveBytes ?? 0 : 0
+    let written = (appender.blockCount - before) * Layout.blockSize
     outcomes.append(
       FoldOutcome(
-        slot: slot, target: target, folded: byteCount + merged,
-        written: (appender.blockCount - before) * Layout.blockSize))
+        slot: slot, target: target, folded: byteCount, level: base.level(slot)?.liveBytes ?? 0,
+        written: target == .tree ? written : folded.levelWritten))
   }
 
   private mutating func apply(_ operation: TreeOperation) {

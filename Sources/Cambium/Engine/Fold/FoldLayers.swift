@@ -34,17 +34,10 @@ struct FoldLayers {
     let changes = overlay[slot]
     if changes.hidesBase {
       appender.replaced.insert(tree, level)
-    } else if target == .level, tree.root != nil {
-      let fold = LevelFold(changes, into: level, over: tree, name, sizes, appender)
-      return FoldedTree(root: tree.root, level: try fold.run(adoption))
-    } else if let level {
-      appender.replaced.insert(level)
-      var inputs = changes.isEmpty ? [] : [SpillInput.overlay(OverlayRunInput(changes))]
-      inputs.append(.level(LevelRunInput(level)))
-      let root = try TreeMerge.run(
-        RunMerge(newestFirst: inputs, largeValues: nil), into: tree.root, of: tree.pages,
-        transform: transform, adoption: adoption, sizes: sizes, tag: tag, appendingTo: appender)
-      return FoldedTree(root: root)
+    } else {
+      let fold = LevelFold(changes, into: level, over: tree, name, adoption, sizes, appender)
+      if case .level(let merge) = target, tree.root != nil { return try fold.run(merge) }
+      if level != nil { return try fold.mergeAll(transform) }
     }
     return FoldedTree(
       root: try TreeMerge.run(
@@ -95,8 +88,10 @@ struct FoldLayers {
 
 /// The roots of a tree that something was folded into, and of its level.
 struct FoldedTree {
-  let root: TreeRoot?
+  var root: TreeRoot?
   var level = LevelRoots()
+  /// The bytes of the pages that the level got.
+  var levelWritten = 0
 }
 
 extension ReplacedPages {

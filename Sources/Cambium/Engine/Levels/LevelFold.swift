@@ -1,9 +1,15 @@
-/// The fold of an overlay's changes of one tree into the level over it.
+/// The fold of an overlay's changes of one tree into the level over it, of which an interval of keys is merged into the tree meanwhile.
+///
+///     changes    ────────────────┬─────────┬─────────────
+///     level      ── stays with ──┤         ├── changes ──
+///     tree       ── as it is ────┴─ takes ─┴── as it is ─
+///                                both there
 struct LevelFold {
   private let changes: OverlayTree
   private let level: Level?
   private let tree: Tree
   private let name: String
+  private let adoption: Adoption
   private let sizes: NodeSizes
   private let appender: PageAppender
 
@@ -12,44 +18,83 @@ struct LevelFold {
   ///   - name: The tree's name.
   init(
     _ changes: OverlayTree, into level: Level?, over tree: Tree, _ name: String,
-    _ sizes: NodeSizes, _ appender: PageAppender
+    _ adoption: Adoption, _ sizes: NodeSizes, _ appender: PageAppender
   ) {
     self.changes = changes
     self.level = level
     self.tree = tree
     self.name = name
+    self.adoption = adoption
     self.sizes = sizes
     self.appender = appender
   }
 
-  /// - Returns: The roots of the level's parts.
+  /// - Parameter merge: What is merged into the tree; nil for nothing.
   /// - Throws: `.corrupt` if the level is damaged, or the changes are not such of what lies below; `.limitExceeded`, `.full`, `.io`.
-  func run(_ adoption: Adoption) throws(StoreError) -> LevelRoots {
-    var roots = LevelRoots()
+  func run(_ merge: LevelMerge?) throws(StoreError) -> FoldedTree {
+    var folded = FoldedTree(root: tree.root)
+    if let merge {
+      // There is no level over an empty tree.
+      let (start, end) = (merge.interval.start, merge.interval.end)
+      if try tree.count(from: start, upTo: end) == tree.count { return try mergeAll(.none) }
+      if merge.hasOwnSegments { try appender.leaveSegment() }
+      folded.root = try mergeIntoTree(within: merge.interval)
+      if merge.hasOwnSegments { try appender.leaveSegment() }
+    }
+    let before = appender.blockCount
     for part in LevelPart.allCases {
-      roots[part] = try TreeMerge.run(
-        LevelPartInput(part, of: changes, over: level, tree.pages), into: level?[part].root,
-        of: tree.pages, adoption: adoption, sizes: sizes,
+      folded.level[part] = try TreeMerge.run(
+        LevelPartInput(part, of: changes, outside: merge?.interval, over: level, tree.pages),
+        into: level?[part].root, of: tree.pages, adoption: adoption, sizes: sizes,
         tag: TreeTag(of: part.name(over: name)), appendingTo: appender)
     }
-    try checkCount(roots)
-    return roots
+    folded.levelWritten = (appender.blockCount - before) * Layout.blockSize
+    try checkCount(folded)
+    return folded
+  }
+
+  /// Merges all of the level and the changes into the tree.
+  ///
+  /// - Throws: what `run` does.
+  func mergeAll(_ transform: TreeTransform) throws(StoreError) -> FoldedTree {
+    for part in LevelPart.allCases {
+      if let root = level?[part].root { appender.replaced.insert(root) }
+    }
+    let folded = FoldedTree(root: try mergeIntoTree(within: .all, transform))
+    if !transform.mayDrop { try checkCount(folded) }
+    return folded
+  }
+
+  private func mergeIntoTree(
+    within interval: KeyInterval, _ transform: TreeTransform = .none
+  ) throws(StoreError) -> TreeRoot? {
+    var inputs: [SpillInput] = []
+    if !changes.isEmpty { inputs.append(.overlay(OverlayRunInput(changes, within: interval))) }
+    if let level { inputs.append(.level(LevelRunInput(level, within: interval))) }
+    return try TreeMerge.run(
+      RunMerge(newestFirst: inputs, largeValues: nil), into: tree.root, of: tree.pages,
+      transform: transform, adoption: adoption, sizes: sizes, tag: TreeTag(of: name),
+      appendingTo: appender)
   }
 
   /// A change that says a wrong thing of what lies below would leave counts wrong for as long as there is a level.
-  private func checkCount(_ roots: LevelRoots) throws(StoreError) {
-    let change = (level?.countChange ?? 0) + changes.countChange
-    let found = roots.count(.added) - roots.count(.removed)
-    guard found == change else {
+  private func checkCount(_ folded: FoldedTree) throws(StoreError) {
+    let expected = tree.count + (level?.countChange ?? 0) + changes.countChange
+    let found = folded.count
+    guard found == expected else {
       throw .corrupt(
         .entry(tree: name, key: []), invariant: .aggregates,
-        reason: "its changes are said to add \(change) entries, and add \(found)")
+        reason: "its changes are said to leave \(expected) entries, and leave \(found)")
     }
   }
 }
 
-extension LevelRoots {
-  fileprivate func count(_ part: LevelPart) -> Int {
-    Int(clamping: self[part]?.reference.count ?? 0)
+extension FoldedTree {
+  fileprivate var count: Int {
+    Self.count(root) + Self.count(level[.added]) - Self.count(level[.removed])
+  }
+
+  private static func count(_ root: TreeRoot?) -> Int {
+    Int(clamping: root?.reference.count ?? 0)
   }
 }

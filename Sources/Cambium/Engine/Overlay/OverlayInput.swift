@@ -5,18 +5,23 @@ struct OverlayInput: SortedInput {
   /// Keeps the cursor's memory.
   private let tree: OverlayTree
   private var cursor: OverlayCursor
+  private let interval: KeyInterval
   private var hasBegun = false
 
-  init(_ tree: OverlayTree) {
+  init(_ tree: OverlayTree, within interval: KeyInterval = .all) {
     self.tree = tree
+    self.interval = interval
     cursor = OverlayCursor(tree)
   }
 
   mutating func advance() throws(StoreError) -> Bool {
-    if hasBegun { return cursor.next() }
+    let start = interval.start
+    let isOn = hasBegun ? cursor.next() : cursor.seek(to: start.rawSpan)
     hasBegun = true
-    return cursor.first()
+    return isOn && isWithin
   }
+
+  private var isWithin: Bool { interval.endsAfter(cursor.key) }
 
   var key: RawSpan {
     @_lifetime(borrow self)

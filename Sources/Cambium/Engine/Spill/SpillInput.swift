@@ -73,8 +73,8 @@ final class OverlayRunInput {
   /// That of the last put: a removal has none, and would divide a leaf if it had another.
   @exclusivity(unchecked) private var version: UInt32 = 1
 
-  init(_ tree: OverlayTree) {
-    unsafe input = OverlayInput(tree)
+  init(_ tree: OverlayTree, within interval: KeyInterval = .all) {
+    unsafe input = OverlayInput(tree, within: interval)
   }
 
   func advance() throws(StoreError) -> Bool {

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test
-  func `keys in no order get a level, which is merged as it grows, and ascending ones get none`()
+  func `keys in no order get a level, which is merged in pieces, and ascending ones get none`()
     throws
   {
     var world = try FoldWorld(Self.options(6))
@@ -24,12 +24,16 @@ import Testing
       try world.put(start..<start + 1000, 1)
       #expect(!world.hasLevel, "ascending keys need none")
     }
-    var (with, without) = (0, 0)
+    var (levels, pieces) = (0, 0)
     for round in 0..<60 {
+      let root = world.base.tree(world.tree).root
       try world.changeAnywhere(200, below: 40_000, UInt8(round))
-      if world.hasLevel { with += 1 } else { without += 1 }
+      guard let level = world.base.level(world.tree) else { continue }
+      levels += 1
+      if world.base.tree(world.tree).root != root { pieces += 1 }
+      #expect(level.liveBytes < world.base.tree(world.tree).liveBytes / 8)
     }
-    #expect(with > 20 && without > 3, "\(with) times there was a level, \(without) times none")
+    #expect(levels > 50 && pieces > 30, "\(levels) times there was a level, \(pieces) pieces")
     try world.check(world.engine)
     let cut = try Engine.open(world.medium.crashed(.none), options: Self.options(6))
     try world.check(cut)
@@ -47,6 +51,41 @@ import Testing
     #expect(again.working.base.levelCount == 0)
     try world.check(again)
     try again.close()
+  }
+
+  @Test func `a fold beside a level writes about as much as the one before`() throws {
+    var world = try FoldWorld(Self.options(6))
+    for start in stride(from: 0, to: 40_000, by: 1000) as StrideTo<UInt64> {
+      try world.put(start..<start + 1000, 1)
+    }
+    try world.changeAnywhere(6000, below: 40_000, 2)
+    try world.engine.foldEverything()
+    var written: [Int] = []
+    for round in 0..<60 {
+      let before = world.medium.bytesWritten
+      try world.changeAnywhere(160, below: 40_000, UInt8(round))
+      try world.engine.foldEverything()
+      written.append(world.medium.bytesWritten - before)
+    }
+    #expect(world.hasLevel)
+    written.sort()
+    #expect(written[59] < 2 * written[30], "\(written)")
+    try world.engine.close()
+  }
+
+  @Test func `a level goes once keys come in order`() throws {
+    var world = try FoldWorld(Self.options(6))
+    for start in stride(from: 0, to: 40_000, by: 1000) as StrideTo<UInt64> {
+      try world.put(start..<start + 1000, 1)
+    }
+    try world.changeAnywhere(4000, below: 40_000, 2)
+    #expect(world.hasLevel)
+    for start in stride(from: 40_000, to: 60_000, by: 100) as StrideTo<UInt64> {
+      try world.put(start..<start + 100, 1)
+    }
+    #expect(!world.hasLevel)
+    try world.check(world.engine)
+    try world.engine.close()
   }
 
   @Test func `a level writes much less than folds into a large tree`() throws {
@@ -145,5 +184,6 @@ extension FoldWorld {
     }
   }
 
-  fileprivate var hasLevel: Bool { engine.working.base.level(tree) != nil }
+  fileprivate var base: Base { engine.working.base }
+  fileprivate var hasLevel: Bool { base.level(tree) != nil }
 }

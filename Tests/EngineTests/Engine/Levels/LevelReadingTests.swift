@@ -9,6 +9,26 @@ import Testing
 @Suite struct LevelReadingTests {
   private typealias Small = LayeredReadingTests
 
+  /// One of the intervals between small keys; the first is none.
+  private static func merge(_ number: Int) -> LevelMerge? {
+    if number == 0 { return nil }
+    let starts = [[], Small.slots[0], Small.slots[1], Small.slots[2]]
+    let choices = starts.indices.flatMap { start in
+      (Array(starts[(start + 1)...]) + [nil]).map { KeyInterval(start: starts[start], end: $0) }
+    }
+    return LevelMerge(
+      interval: choices[number % choices.count], hasOwnSegments: number % 2 == 0)
+  }
+
+  private static func merge(_ space: UInt64, _ random: inout SplitMix64) -> LevelMerge? {
+    if random.next() % 3 == 0 { return nil }
+    let ends = [Small.key(random.next() % space), Small.key(random.next() % space)]
+      .sorted { $0.lexicographicallyPrecedes($1) }
+    let interval = KeyInterval(
+      start: random.next() % 3 == 0 ? [] : ends[0], end: random.next() % 3 == 0 ? nil : ends[1])
+    return LevelMerge(interval: interval, hasOwnSegments: random.next() % 2 == 0)
+  }
+
   @Test func `every tree of three keys with a level under every overlay agrees with a dictionary`()
   {
     let step = scaled(1, debug: 19)
@@ -21,11 +41,12 @@ import Testing
           }
           var world = try LayeredWorld(entries)
           try world.add(Small.changes(number % 54))
-          try world.fold(into: .level)
+          try world.fold(into: .level(merging: nil))
           try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
           try world.add(Small.changes(number / 54))
           try world.verify(asking: Small.asked, seed: UInt64(number))
-          try world.fold(into: number % 5 == 0 ? .tree : .level)
+          try world.fold(
+            into: number % 5 == 0 ? .tree : .level(merging: Self.merge(number / 54 % 11)))
           try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
           try world.fold(into: .tree)
           try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
@@ -58,13 +79,14 @@ import Testing
           let changes = Small.changes(space, &random)
           try world.add(changes, nodeCapacity: 4 + Int(random.next() % 9))
         }
-        try world.fold(into: random.next() % 4 == 0 ? .tree : .level)
+        let merge = Self.merge(space, &random)
+        try world.fold(into: random.next() % 4 == 0 ? .tree : .level(merging: merge))
         if world.base.level(LayeredWorld.slot) != nil { levels.withLock { $0 += 1 } }
         if round % 2 == 0 { try world.verify(asking: asked, turns: 200, seed: seed) }
       }
       try world.verify(asking: asked, turns: 400, seed: seed)
     }
-    #expect(levels.withLock { $0 } > scaled(40, debug: 6))
+    #expect(levels.withLock { $0 } > scaled(40, debug: 4))
   }
 
   @Test func `a reader that knows the document of the format alone reads through a level`() {
@@ -73,7 +95,7 @@ import Testing
       var world = try LayeredWorld([[0]: [0], [1]: [1], [9]: [9]])
       for _ in 0..<3 {
         try world.add(Small.changes(300, &random).filter { !$0.isClearing })
-        try world.fold(into: .level)
+        try world.fold(into: .level(merging: nil))
       }
       var reference: Bytes = []
       world.base.file.reference.encode(to: &reference)
@@ -98,11 +120,11 @@ import Testing
     let larger = Bytes(repeating: 8, count: 2 << 20)
     var world = try LayeredWorld([[1]: large, [2]: large, [3]: large], sizes: .standard)
     try world.add([.put([2], larger), .remove([3]), .put([4], large)])
-    try world.fold(into: .level)
+    try world.fold(into: .level(merging: nil))
     try world.verify(asking: Small.asked)
     try world.add([.put([3], larger), .put([1], [1]), .remove([4])])
     try world.verify(asking: Small.asked)
-    try world.fold(into: .level)
+    try world.fold(into: .level(merging: nil))
     try world.verify(asking: Small.asked)
     try world.fold(into: .tree)
     try world.verify(asking: Small.asked)
@@ -113,10 +135,13 @@ import Testing
   {
     var world = try LayeredWorld([[1]: [1], [2]: [2]])
     try world.add([.put([3], [3])])
-    try world.fold(into: .level)
+    try world.fold(into: .level(merging: nil))
     // That the key is new is said twice.
     try world.addUnchecked([.put([3], [4])], isNew: true)
-    #expect(throws: StoreError.self) { try world.fold(into: .level) }
+    for target in [.level(merging: nil), .level(merging: Self.merge(1)), .tree] as [FoldTarget] {
+      var copy = world
+      #expect(throws: StoreError.self) { try copy.fold(into: target) }
+    }
   }
 
   @Test func `a check finds a level whose keys are not what counts make of them`() throws {
@@ -155,7 +180,7 @@ import Testing
         try world.add([.put([2], [9]), .remove([3])])
         try world.readAll(asking: keys)
         // The tree that comes of it need not be sound.
-        do { try world.fold(into: choice % 2 == 0 ? .level : .tree) } catch is Disagreement {}
+        do { try world.fold(into: choice % 2 == 0 ? .level(merging: Self.merge(choice % 11)) : .tree) } catch is Disagreement {}
         try world.readAll(asking: keys)
       } catch is StoreError {
         refused += 1
