@@ -37,6 +37,9 @@ final class Level: Sendable {
     }
   }
 
+  /// The number of keys that it changes.
+  var changeCount: Int { added.count + replaced.count + removed.count }
+
   /// The bytes of its pages.
   var liveBytes: Int { added.liveBytes + replaced.liveBytes + removed.liveBytes }
 

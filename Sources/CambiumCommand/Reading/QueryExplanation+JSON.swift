@@ -5,6 +5,7 @@ extension QueryExplanation {
     [
       "record": .string(record), "access": .string(access),
       "related": .array(related.map { .string($0) }),
+      "levels": .array(levels.map { .string($0) }),
       "condition": JSONValue(condition.map { "\($0)" }),
       "sorting": .string(sorting.name),
       "estimatedCount": JSONValue(estimatedCount),

@@ -99,12 +99,17 @@ private struct InfoText {
 
   private mutating func addRecords(_ statistics: StoreStatistics) {
     if statistics.records.isEmpty { return }
-    var table = TextTable(["type", "records", "rows", "indexes"], numbers: [1, 2, 3])
+    let hasLevels = statistics.records.contains { $0.levelBytes > 0 }
+    var table = TextTable(
+      ["type", "records", "rows", "indexes"] + (hasLevels ? ["in levels"] : []),
+      numbers: [1, 2, 3, 4])
     for record in statistics.records {
-      table.add([
-        record.name, Figures.count(record.count), Figures.size(record.rowBytes),
-        Figures.size(record.indexBytes),
-      ])
+      let level = hasLevels ? [Figures.size(record.levelBytes)] : []
+      table.add(
+        [
+          record.name, Figures.count(record.count), Figures.size(record.rowBytes),
+          Figures.size(record.indexBytes),
+        ] + level)
     }
     lines += [""] + table.lines.map { "  " + $0 }
   }

@@ -73,7 +73,7 @@ extension RecordStatistics {
   fileprivate var json: JSONValue {
     [
       "name": .string(name), "count": JSONValue(count), "rowBytes": JSONValue(rowBytes),
-      "indexBytes": JSONValue(indexBytes),
+      "indexBytes": JSONValue(indexBytes), "levelBytes": JSONValue(levelBytes),
       "references": .object(
         references.sorted { $0.key < $1.key }.map {
           .init(name: $0.key, value: JSONValue($0.value))

@@ -26,8 +26,10 @@ final class CambiumEngine: Engine {
         try writer.append(entries.keys[index], entries.values[index])
       }
     case .shuffled:
-      let unsorted = RawEntries()
-      for index in 0..<entries.count { unsorted.append(entries.keys[index], entries.values[index]) }
+      let unsorted = writer.entries()
+      for index in 0..<entries.count {
+        try unsorted.append(entries.keys[index], entries.values[index])
+      }
       try writer.append(unsorted)
     }
     reference = try writer.finish()

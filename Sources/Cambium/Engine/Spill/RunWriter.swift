@@ -76,8 +76,16 @@ struct RunPlace {
   private let cache = PageCache(capacity: 4 << 20)
 
   init(of base: Base, _ support: SpillSupport, _ options: EngineOptions) {
-    medium = base.file.pages.medium
-    identity = base.file.pages.identity
+    let pages = base.file.pages
+    self.init(of: pages.identity, support, options, in: pages.medium)
+  }
+
+  init(
+    of identity: StoreIdentity, _ support: SpillSupport,
+    _ options: EngineOptions = EngineOptions(), in medium: any FileSystem
+  ) {
+    self.medium = medium
+    self.identity = identity
     self.support = support
     segmentBlocks = options.segmentBlocks
     sizes = options.nodeSizes

@@ -15,6 +15,8 @@ public struct QueryExplanation: Hashable, Sendable {
   public let related: [String]
   /// The way in which the records are brought into order.
   public let sorting: Sorting
+  /// For each tree that is read through a level: how many changes this has, which were not merged into the tree yet.
+  package let levels: [String]
   /// The approximate number of entries to be read; exact if the condition is nil.
   package let estimatedCount: Int
   /// The other plans, and why they were not chosen.
@@ -58,7 +60,7 @@ extension QueryExplanation: CustomStringConvertible {
           : "  but the first \(QueryPlanner.formPlanUpTo) records by \(accessByForm), before plans are compared"
       )
     }
-    for line in related { lines.append("  \(line)") }
+    for line in related + levels { lines.append("  \(line)") }
     if let condition { lines.append("  then only where \("\(condition)".withoutEnd)") }
     switch sorting {
     case .none: break
@@ -81,6 +83,16 @@ extension String {
   fileprivate var withoutEnd: String {
     let most = 2_000
     return utf8.count > most ? prefix(most) + "…" : self
+  }
+}
+
+extension QueryAccess {
+  fileprivate func reads(index: Int) -> Bool {
+    switch self {
+    case .index(let place, _): place == index
+    case .union(let sets), .intersection(let sets): sets.contains { $0.reads(index: index) }
+    case .rows, .related, .relatedOrder: false
+    }
   }
 }
 
@@ -123,7 +135,20 @@ extension QueryRunner {
       record: record.record.name, access: chosen,
       accessByForm: planByForm.map { text(of: $0.access) }, condition: plan.unsaid,
       related: plan.queried.map { $0.text } + (plan.related?.explanation ?? []),
-      sorting: sorting(plan, query), estimatedCount: plan.estimate, others: others, actual: actual)
+      sorting: sorting(plan, query), levels: levels(of: plan.access), estimatedCount: plan.estimate,
+      others: others, actual: actual)
+  }
+
+  /// What levels lie over the rows and over the indexes that an access reads.
+  private func levels(of access: QueryAccess) -> [String] {
+    let indexes = record.indexes.indices.filter { access.reads(index: $0) }.map {
+      (name: "index " + record.indexes[$0].layout.schema.name, slot: record.indexes[$0].slot)
+    }
+    return ([(name: "rows", slot: record.rows)] + indexes).compactMap { tree in
+      trees.level(of: tree.slot).map {
+        "\(tree.name) through a level of \($0.changeCount) changes"
+      }
+    }
   }
 
   private func sorting(_ plan: QueryPlan, _ query: FieldQuery) -> QueryExplanation.Sorting {

@@ -115,6 +115,9 @@ extension TreeAccess {
   /// The bytes of the pages that hold the tree.
   func liveBytes(in tree: TreeSlot) -> UInt64 { UInt64(clamping: base.liveBytes(tree)) }
 
+  /// The level over the tree, if there is one.
+  func level(of tree: TreeSlot) -> Level? { base.level(tree) }
+
   /// The lowest schema version of an entry in the pages that hold the tree; nil if there are none.
   func lowestVersion(in tree: TreeSlot) -> UInt32? { base.lowestVersion(tree) }
 

@@ -136,7 +136,8 @@ extension SalvageSource {
   ) -> [SalvagedTree] {
     var roots: [String: TreeRoot?] = [:]
     for tree in base.footer?.trees ?? [] { roots[tree.name] = .some(tree.root) }
-    let others = base.staleness == nil ? [] : names.filter { roots[$0] == nil }
+    let others =
+      base.staleness == nil ? [] : treesAndParts(names, loose).filter { roots[$0] == nil }
     let all = (Array(roots.keys) + others).sortedRarely {
       $0.utf8.lexicographicallyPrecedes($1.utf8)
     }
@@ -153,6 +154,15 @@ extension SalvageSource {
       tree.loose = loose
       return tree
     }
+  }
+}
+
+extension SalvageSource {
+  /// The names of trees, and of the parts of levels over them of which there are leaves.
+  private func treesAndParts(_ names: [String], _ loose: LooseLeaves?) -> [String] {
+    guard let loose else { return names }
+    let parts = names.flatMap { name in LevelPart.allCases.map { $0.name(over: name) } }
+    return names + parts.filter { loose.hasLeaves(of: TreeTag(of: $0), behind: nil) }
   }
 }
 

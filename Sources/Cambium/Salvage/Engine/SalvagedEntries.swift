@@ -28,6 +28,8 @@ struct SalvagedEntries: SortedInput, ~Copyable {
   /// The loss of which the leaf is a part; nil if a branch leads to it.
   private var loss: Int?
   private(set) var schemaVersion: UInt32 = 0
+  /// Where the leaf of the present entry is.
+  private(set) var position = PagePosition(segment: 0, block: 0)
   private var currentKey: [UInt8] = []
   private var currentValue: [UInt8] = []
 
@@ -56,6 +58,9 @@ struct SalvagedEntries: SortedInput, ~Copyable {
   }
 
   var isRemoval: Bool { false }
+
+  /// Whether no branch leads to the leaf of the present entry.
+  var isLoose: Bool { loss != nil }
 
   mutating func advance() throws(StoreError) -> Bool {
     while true {
@@ -97,6 +102,7 @@ struct SalvagedEntries: SortedInput, ~Copyable {
     slots = 0..<node.count
     leaf = page
     loss = nil
+    position = subtree.reference.position
   }
 
   private mutating func enter(
@@ -109,6 +115,7 @@ struct SalvagedEntries: SortedInput, ~Copyable {
     slots = start..<max(start, node.search(piece.high.rawSpan).slot)
     leaf = page
     self.loss = loss
+    position = piece.leaf.position
   }
 
   private mutating func enterBranch(_ subtree: Subtree) throws(StoreError) {

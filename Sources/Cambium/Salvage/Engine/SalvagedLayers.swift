@@ -7,10 +7,10 @@ extension [SalvagedTree] {
 
 /// The entries of a damaged tree with what a damaged level over it says of them, in order.
 ///
-/// Entries that the level has added or replaced count before those of the tree, and entries that it has removed are left out. Where a part
-/// of the level cannot be read, the entries of the tree come back that it had replaced or removed: the losses name the part.
+/// Entries that the level has added or replaced count before those of the tree, and entries that it has removed are left out. Of what
+/// loose leaves say of a key, the last in append order counts: it may be outdated, as the level may have been merged since. Where no leaf
+/// of a part of the level is left, the entries of the tree come back that it had replaced or removed. The losses name the part.
 struct SalvagedLayers: SortedInput {
-  /// Those of the level first.
   private let sources: [Source]
   /// The one that has the present entry.
   private var present = 0
@@ -42,6 +42,17 @@ struct SalvagedLayers: SortedInput {
     }
 
     var schemaVersion: UInt32 { unsafe entries.schemaVersion }
+
+    /// Whether this one counts, and not another that has the same key.
+    func counts(before other: Source) -> Bool {
+      let (isSure, isOtherSure) = unsafe (
+        isOfLevel && !entries.isLoose, other.isOfLevel && !other.entries.isLoose
+      )
+      if isSure != isOtherSure { return isSure }
+      return unsafe other.entries.position < entries.position
+    }
+
+    private var isOfLevel: Bool { part != nil }
   }
 
   /// - Parameter level: The parts of the level over the tree; empty if there is none.
@@ -74,14 +85,16 @@ struct SalvagedLayers: SortedInput {
     for index in sources.indices where order(index, to: key) == 0 { try sources[index].advance() }
   }
 
-  /// The source with the lowest key; of several, one of the level.
+  /// The source with the lowest key; of several, the one that counts.
   private var lowest: Int? {
     var lowest: Int?
     for index in sources.indices {
-      let source = sources[index]
-      guard unsafe source.isOnEntry else { continue }
-      if let other = lowest, order(index, to: keyBytes(other)) ?? 1 >= 0 { continue }
-      lowest = index
+      guard let other = lowest else {
+        if unsafe sources[index].isOnEntry { lowest = index }
+        continue
+      }
+      guard let order = order(index, to: keyBytes(other)) else { continue }
+      if order < 0 || order == 0 && sources[index].counts(before: sources[other]) { lowest = index }
     }
     return lowest
   }

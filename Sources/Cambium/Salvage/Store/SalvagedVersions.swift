@@ -72,10 +72,17 @@ extension SalvagedVersions {
   /// Which leaves are of a tree: rows of any version up to the newest, and all that is no row.
   func rule() -> LooseLeaves.Rule {
     var records: [TreeTag: RecordSchema] = [:]
+    /// Of keys without rows.
+    var removals: Set<TreeTag> = []
     for record in newest.records {
-      records[TreeTag(of: Entity.name(ofRows: record.number))] = record
+      let rows = Entity.name(ofRows: record.number)
+      for name in [rows, LevelPart.added.name(over: rows), LevelPart.replaced.name(over: rows)] {
+        records[TreeTag(of: name)] = record
+      }
+      removals.insert(TreeTag(of: LevelPart.removed.name(over: rows)))
     }
     return { [self] tag, version in
+      if removals.contains(tag) { return .readable }
       guard let record = records[tag] else { return LooseLeaves.isOfSystem(tag, version) }
       if version > newest.storedVersion { return .none }
       // The rows of a state's own trees are of its own version.

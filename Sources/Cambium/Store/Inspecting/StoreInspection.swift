@@ -275,6 +275,8 @@ package struct RecordStatistics: Hashable, Sendable {
   package let rowBytes: Int
   /// The bytes of the pages that hold its indexes.
   package let indexBytes: Int
+  /// The bytes among both that are in levels: changes that were not merged into the trees yet.
+  package let levelBytes: Int
   /// For each reference with an index, by its stored name: the number of entries that lead back, one for each record
   /// that a record leads to.
   package let references: [String: Int]
@@ -296,10 +298,14 @@ extension RecordReading where Self: ~Copyable {
       let indexBytes = entity.indexes.reduce(0) {
         $0 + Int(clamping: reader.trees.liveBytes(in: $1.slot))
       }
+      let levelBytes = ([entity.rows] + entity.indexes.map(\.slot)).reduce(0) {
+        $0 + (reader.trees.level(of: $1)?.liveBytes ?? 0)
+      }
       records.append(
         RecordStatistics(
           name: entity.record.name, count: try reader.trees.count(in: entity.rows),
           rowBytes: Int(clamping: reader.trees.liveBytes(in: entity.rows)), indexBytes: indexBytes,
+          levelBytes: levelBytes,
           references: try reader.entriesOfReferences(of: entity)))
     }
     return StoreStatistics(records: records.sortedRarely { $0.name < $1.name })

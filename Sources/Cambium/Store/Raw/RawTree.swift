@@ -102,6 +102,7 @@ package final class RawBatch {
 
 /// Writes a raw tree from entries that come in ascending order.
 package final class RawTreeWriter {
+  private let medium: any FileSystem
   private let appender: PageAppender
   private let identity: StoreIdentity
   // One owner on one thread uses it, so accesses cannot overlap.
@@ -111,7 +112,7 @@ package final class RawTreeWriter {
   ///
   /// - Parameter direct: True if pages go past the page cache.
   package init(creatingAt path: String, direct: Bool = true) throws(StoreError) {
-    let medium = try PosixFileSystem(at: path, creating: true)
+    medium = try PosixFileSystem(at: path, creating: true)
     var random = SystemRandomNumberGenerator()
     identity = StoreIdentity(using: &random)
     appender = PageAppender(
@@ -126,15 +127,22 @@ package final class RawTreeWriter {
     try unsafe builder.append(key, value, schemaVersion: 1)
   }
 
-  /// Adds all of `entries`, which are above all before them, in the order of their keys. It leaves none
-  /// after.
+  /// Entries in any order, to be added at once.
+  package func entries() -> RawEntries {
+    RawEntries(
+      in: RunPlace(of: identity, SpillSupport(segmentNumbers: appender.numbers), in: medium))
+  }
+
+  /// Adds all of `entries`, which are above all before them, in the order of their keys. It leaves none after.
+  ///
+  /// - Throws: `.limitExceeded`, `.full`, `.io`.
   package func append(_ entries: RawEntries) throws(StoreError) {
     var sorted = entries.takeSorted()
     while try sorted.advance() { try unsafe Self.append(sorted, to: &builder) }
   }
 
   private static func append(
-    _ input: borrowing SortedEntries, to builder: inout TreeBuilder
+    _ input: borrowing RunMerge, to builder: inout TreeBuilder
   ) throws(StoreError) {
     try builder.append(input.key, input.value, schemaVersion: 1)
   }
@@ -151,23 +159,5 @@ package final class RawTreeWriter {
         liveBytes: UInt64($0.endBlock) * UInt64(Layout.blockSize))
     }
     return RawTreeReference(footer: try appender.publish(footer))
-  }
-}
-
-/// Entries in any order, to be sorted; of those with the same key the last counts.
-package final class RawEntries {
-  // One owner on one thread uses it, so accesses cannot overlap.
-  @exclusivity(unchecked) private var entries = UnsortedEntries()
-
-  package init() {}
-
-  package func append(_ key: RawSpan, _ value: RawSpan) {
-    unsafe entries.append(key, value)
-  }
-
-  func takeSorted() -> SortedEntries {
-    var taken = UnsortedEntries()
-    unsafe swap(&taken, &entries)
-    return taken.sorted()
   }
 }

@@ -136,6 +136,40 @@ import Testing
     try world.engine.close()
   }
 
+  // MARK: Damage
+
+  @Test func `a level whose branches are lost is found again by its leaves`() throws {
+    var world = try FoldWorld(Self.options(6))
+    for start in stride(from: 0, to: 40_000, by: 1000) as StrideTo<UInt64> {
+      try world.put(start..<start + 1000, 1)
+    }
+    // Removed records may come back, as nothing leads to the leaves that say so.
+    for round in 0..<40 {
+      try world.put(Set((0..<150).map { _ in world.random.next() % 80_000 }), UInt8(round + 2))
+    }
+    try world.engine.close()
+    let file = try Follower(world.medium, options: Self.options(6)).snapshot().state.base.file
+    var count = 0
+    for tree in file.footer.trees {
+      guard LevelPart.parsing(tree.name) != nil, let root = tree.root, root.level > 0 else {
+        continue
+      }
+      let position = root.reference.position
+      world.medium.flipBit(
+        Int(position.block) * Layout.blockSize * 8 + 777, of: .pages(position.segment))
+      count += 1
+    }
+    #expect(count == 2, "parts of what was added and replaced")
+    let (other, salts) = (SimulatedFileSystem(), Salts(seed: 3))
+    let report = try Salvage.run(from: world.medium, to: other, options: Self.options(nil)) {
+      salts.next()
+    }
+    #expect(report.losses.count == 2)
+    let copy = try Engine.open(other, options: Self.options(6))
+    try world.check(copy)
+    try copy.close()
+  }
+
   // MARK: Crashes
 
   private static let kinds: [ScenarioKind] = [

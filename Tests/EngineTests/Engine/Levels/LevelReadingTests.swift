@@ -180,7 +180,9 @@ import Testing
         try world.add([.put([2], [9]), .remove([3])])
         try world.readAll(asking: keys)
         // The tree that comes of it need not be sound.
-        do { try world.fold(into: choice % 2 == 0 ? .level(merging: Self.merge(choice % 11)) : .tree) } catch is Disagreement {}
+        do {
+          try world.fold(into: choice % 2 == 0 ? .level(merging: Self.merge(choice % 11)) : .tree)
+        } catch is Disagreement {}
         try world.readAll(asking: keys)
       } catch is StoreError {
         refused += 1
