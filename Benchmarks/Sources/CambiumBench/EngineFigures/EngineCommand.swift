@@ -7,7 +7,8 @@ struct EngineCommand: AsyncParsableCommand {
     abstract: "What Cambium promises of itself: tasks, snapshots, reads beside writes, opening.",
     discussion: """
       Durable commits of tasks are compared with those of one thread in the same run. Reads beside \
-      writes are compared with reads of the same store at rest.
+      writes are compared with reads of the same store at rest, and reads through a level with those \
+      without one.
       """)
 
   @Option(help: "How many records are in the store.")
@@ -18,6 +19,9 @@ struct EngineCommand: AsyncParsableCommand {
 
   @Option(help: "How many records the tasks commit together.")
   var commits = 50_000
+
+  @Option(help: "How many records are in the store that gets a level; 0 for none.")
+  var levelRecords = 7_000_000
 
   @OptionGroup var options: BenchmarkOptions
 
@@ -38,6 +42,7 @@ struct EngineCommand: AsyncParsableCommand {
     }
     try figures.measureReads(records: records)
     try figures.measureOpening()
+    if levelRecords > 0 { try figures.measureLevels(records: levelRecords) }
     figures.figures.show()
     try options.write(figures.figures.lines)
   }

@@ -5,12 +5,12 @@ import Glibc
 
 /// Takes figures of the engine, and shows them beside their goals.
 struct EngineFigures {
-  private let scratch: ScratchDirectory
+  let scratch: ScratchDirectory
   private let roundCount: Int
-  private let seed: UInt64
-  private(set) var figures: OwnFigures
+  let seed: UInt64
+  var figures: OwnFigures
   private var storeCount = 0
-  private let value = [UInt8](repeating: 7, count: Dataset.valueLength)
+  let value = [UInt8](repeating: 7, count: Dataset.valueLength)
 
   init(scratch: ScratchDirectory, roundCount: Int, seed: UInt64) {
     self.scratch = scratch
@@ -19,20 +19,20 @@ struct EngineFigures {
     figures = OwnFigures(part: "engine", roundCount: roundCount)
   }
 
-  private mutating func makeStore() throws -> (directory: String, store: RawStore, RawTreeName) {
+  mutating func makeStore() throws -> (directory: String, store: RawStore, RawTreeName) {
     storeCount += 1
     let directory = try scratch.makeDirectory("store-\(storeCount)")
     let store = try RawStore(at: directory)
     return (directory, store, try store.tree("entries"))
   }
 
-  private func median(_ figure: () throws -> Double) rethrows -> Double {
+  func median(_ figure: () throws -> Double) rethrows -> Double {
     var figures: [Double] = []
     for _ in 0..<roundCount { figures.append(try figure()) }
     return figures.sorted()[roundCount / 2]
   }
 
-  private func seconds(_ body: () throws -> Void) rethrows -> Double {
+  func seconds(_ body: () throws -> Void) rethrows -> Double {
     let start = ContinuousClock.now
     try body()
     return (ContinuousClock.now - start) / .seconds(1)
@@ -104,7 +104,7 @@ extension EngineFigures {
     }
   }
 
-  private static func key(_ number: UInt64) -> [UInt8] {
+  static func key(_ number: UInt64) -> [UInt8] {
     var key = [UInt8](repeating: 0, count: 16)
     for index in 0..<8 { key[index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
     return key

@@ -94,7 +94,7 @@ enum BenchmarkPlan {
       "blobs",
       "blobs --mebibytes 16 --blobs 500 --stream-mebibytes 64 --ranges 200 --rounds 1"),
     step("compact", "compact --records 100000 --commits 2000 --rounds 1"),
-    step("engine", "engine --records 100000 --commits 10000 --rounds 1"),
+    step("engine", "engine --records 100000 --commits 10000 --level-records 0 --rounds 1"),
   ]
 
   private static func step(_ name: String, _ arguments: String) -> PlannedStep {

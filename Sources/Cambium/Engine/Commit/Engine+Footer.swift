@@ -62,14 +62,31 @@ extension Engine {
     let layers = transaction.layers
     var work = transaction.treeWork
     if upgrades != nil { work.add(upgrades, of: layers.slots) }
-    let fold = Fold(
-      layers, work, into: base, keeping: present, covering: sequence, names: names,
-      sizes: options.nodeSizes, appendingTo: appender)
-    try commit(try run(fold), as: sequence, transaction.unstored)
+    let (policy, usual) = planLevels(for: transaction)
+    var fold = Fold(
+      layers, work, into: base, keeping: present, levels: policy, usual: usual, covering: sequence,
+      names: names, sizes: options.nodeSizes, appendingTo: appender)
+    let published = try run(&fold)
+    if policy.makesLevels { note(fold.outcomes) }
+    try commit(published, as: sequence, transaction.unstored)
     return sequence
   }
 
-  func run(_ fold: consuming Fold) throws(StoreError) -> Fold.Published {
+  /// A spilled transaction does not know what its operations change, as a level would have to say.
+  private func planLevels(for transaction: Transaction) -> (LevelPolicy, usual: Int) {
+    if transaction.spill != nil { return (.none, 0) }
+    lock.lock()
+    defer { lock.unlock() }
+    return (policyOfLevels, foldThreshold)
+  }
+
+  private func note(_ outcomes: [FoldOutcome]) {
+    lock.lock()
+    defer { lock.unlock() }
+    levelPolicy.note(outcomes)
+  }
+
+  func run(_ fold: inout Fold) throws(StoreError) -> Fold.Published {
     try beginLog()
     while true {
       guard let published = try fold.step() else { continue }
@@ -84,10 +101,10 @@ extension Engine {
   /// - Returns: nil where all of it is in the base.
   private func foldPresent() throws(StoreError) -> PageFile? {
     if working.sequence == working.base.coveredSequence { return nil }
-    let fold = Fold(
+    var fold = Fold(
       FoldLayers(working.fresh), into: working.base, covering: working.sequence, names: names,
       sizes: options.nodeSizes, appendingTo: appender)
-    return try run(fold).file
+    return try run(&fold).file
   }
 
   /// Makes a footer true that holds one commit more than the log.

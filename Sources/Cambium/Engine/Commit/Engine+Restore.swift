@@ -27,12 +27,12 @@ extension Engine {
       transaction.treeWork.keeping.append(.dropFrom(version: version))
       let sequence = working.sequence + 1
       try transaction.spill?.giveLoads(to: appender)
-      let fold = Fold(
+      var fold = Fold(
         transaction.layers, transaction.treeWork, into: base, covering: sequence, names: names,
         sizes: options.nodeSizes, appendingTo: appender)
       var unstored = working.unstored
       unstored.removeAll()
-      try commit(try run(fold), as: sequence, unstored)
+      try commit(try run(&fold), as: sequence, unstored)
       leaveFoldTurn(nil)
     } catch {
       if let error = error as? StoreError { _ = abandonFold(error) }

@@ -64,7 +64,7 @@ extension Engine {
   }
 
   /// Which trees get levels: none before overlays are as large as they become, as that costs less. With the lock.
-  private var policyOfLevels: LevelPolicy {
+  var policyOfLevels: LevelPolicy {
     mergesLevels || !overlayScale.isLargest ? .none : levelPolicy
   }
 

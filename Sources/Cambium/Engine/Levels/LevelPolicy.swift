@@ -39,6 +39,9 @@ struct LevelPolicy: Sendable {
   /// No tree gets a level, and those that there are are merged.
   static let none = LevelPolicy(least: nil)
 
+  /// False if no tree gets a level.
+  var makesLevels: Bool { least != nil }
+
   /// Where a fold puts the changes of a tree.
   ///
   /// - Parameters:

@@ -92,7 +92,7 @@ extension LayeredCursor {
 
   /// Goes to the first entry whose key is not below `key`. False if there is none.
   ///
-  /// - Complexity: O(log count), and the removed entries that are passed.
+  /// - Complexity: O(log count), and the removed entries that are passed, up to some hundred.
   mutating func seek(to key: RawSpan) throws(StoreError) -> Bool {
     place = .nowhere
     _ = try base.seek(to: key)
@@ -175,6 +175,7 @@ extension LayeredCursor {
     isForward = true
     isTie = false
     floor = .max
+    var passed = 0
     while changes.isOnEntry {
       var isSame = false
       if base.isOnEntry {
@@ -186,6 +187,11 @@ extension LayeredCursor {
       if !changes.isRemoval {
         isTie = isSame
         return stand(on: .change)
+      }
+      passed += 1
+      if passed == Self.passedMax, let isThere = try jump(isForward: true) {
+        if isThere { continue }
+        return false
       }
       if isSame { _ = try base.next() }
       _ = try changes.next()
@@ -199,6 +205,7 @@ extension LayeredCursor {
     isForward = false
     isTie = false
     limit = 0
+    var passed = 0
     while changes.isOnEntry {
       var isSame = false
       if base.isOnEntry {
@@ -211,11 +218,34 @@ extension LayeredCursor {
         isTie = isSame
         return stand(on: .change)
       }
+      passed += 1
+      if passed == Self.passedMax, let isThere = try jump(isForward: false) {
+        return isThere ? try settleForward() : false
+      }
       if isSame { _ = try base.previous() }
       _ = try changes.previous()
     }
     floor = 0
     return base.isOnEntry && stand(on: .base)
+  }
+
+  /// How many removals are passed one by one: by then looking up the next entry by its number costs less.
+  private static var passedMax: Int { 256 }
+
+  /// Seeks the next entry by its number: a queue of which a million records were removed has its first behind a million removals.
+  ///
+  /// - Returns: whether there is one; nil if the numbers lead nowhere, since they contradict the keys.
+  @inline(never)
+  private mutating func jump(isForward: Bool) throws(StoreError) -> Bool? {
+    let removed = changes.key.array()
+    let rank = try tree.rank(of: removed.rawSpan)
+    guard isForward ? rank < tree.count : rank > 0 else { return false }
+    guard let key = try tree.key(atOffset: isForward ? rank : rank - 1) else { return nil }
+    let order = key.rawSpan.compare(removed.rawSpan)
+    guard isForward ? order > 0 : order < 0 else { return nil }
+    _ = try base.seek(to: key.rawSpan)
+    _ = try changes.seek(to: key.rawSpan)
+    return true
   }
 
   private mutating func stand(on place: Place) -> Bool {

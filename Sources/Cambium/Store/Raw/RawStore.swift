@@ -191,6 +191,17 @@ package final class RawSnapshotTree: Sendable {
   /// The number of entries. Constant time.
   package var count: Int { tree.count }
 
+  /// The number of changes in the level over the tree.
+  package var levelChangeCount: Int { tree.level?.changeCount ?? 0 }
+
+  /// The number of entries with keys from `low` on and below `high`; nil is without bound.
+  ///
+  /// - Complexity: O(log count).
+  /// - Throws: `.corrupt`, `.io`.
+  package func count(from low: [UInt8]?, upTo high: [UInt8]?) throws(StoreError) -> Int {
+    try tree.count(from: low, upTo: high)
+  }
+
   /// The value of `key`, in place; nil if there is none, or if it has pages of its own.
   ///
   /// - Throws: `.corrupt`, `.io`.

@@ -89,6 +89,28 @@ import Testing
     #expect(levels.withLock { $0 } > scaled(40, debug: 4))
   }
 
+  @Test func `entries before and behind many removals are found, in overlays and in levels`() {
+    replaying(0..<UInt64(scaled(24, debug: 6))) { seed in
+      var random = SplitMix64(seed: seed)
+      let count = 1500 as UInt64
+      var entries: [Bytes: Bytes] = [:]
+      for number in 0..<count { entries[Small.key(number)] = [1] }
+      var world = try LayeredWorld(entries)
+      let keys = entries.keys.sorted { $0.lexicographicallyPrecedes($1) }
+      for _ in 0..<3 {
+        let start = [0, Int(random.next() % count)][Int(random.next() % 2)]
+        let end = [keys.count, min(keys.count, start + 700)][Int(random.next() % 2)]
+        var changes = keys[start..<end].map { LayeredWorld.Change.remove($0) }
+        if random.next() % 2 == 0 { changes.append(.put(keys[(start + end) / 2], [2])) }
+        try world.add(changes)
+        if random.next() % 2 == 0, world.base.tree(LayeredWorld.slot).root != nil {
+          try world.fold(into: .level(merging: nil))
+        }
+        try world.verify(asking: [[], keys[start]], turns: 100, seed: seed)
+      }
+    }
+  }
+
   @Test func `a reader that knows the document of the format alone reads through a level`() {
     replaying(0..<UInt64(scaled(20, debug: 4))) { seed in
       var random = SplitMix64(seed: seed)
