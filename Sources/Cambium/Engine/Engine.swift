@@ -59,6 +59,16 @@ final class Engine: @unchecked Sendable {
   var pressure = 0.0
   /// The size of the log's spare file, in bytes.
   var spareSize: Int
+  /// Whether the log is to have another file, so that it can go on without writing again what no tree holds.
+  var wantsLogFile = false
+  /// Whether a file of the log is being made, or made larger, without the log's turn.
+  var isGrowingLog = false
+  /// False after that failed, until the log goes over to another file.
+  var mayMakeLogFiles = true
+  /// The size of the log's smallest free file besides the spare, in bytes; nil if there is none.
+  var successorSize: Int?
+  /// The log's files, by number.
+  var logFiles: [any File]
   /// The use of the log that was last seen.
   var lastUse: UInt64
   /// The size that the log's files should have.
@@ -124,6 +134,7 @@ final class Engine: @unchecked Sendable {
     measuresFlushes = !(recovered.medium is InMemoryFileSystem)
     commits = GroupCommit(recovered.state, sequence: recovered.state.sequence)
     spareSize = recovered.log.spareBlocks * Layout.blockSize
+    logFiles = recovered.log.slots.map(\.file)
     lastUse = recovered.log.header.number
     hasBegunLog = recovered.log.isBegun
     logTarget = options.logSize.initial

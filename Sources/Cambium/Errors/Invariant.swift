@@ -51,11 +51,12 @@
   case keptStates = "F3"
 
   /// Each file of the log has two copies of its header, of which at least one is whole and names this
-  /// store and a use of this file; whole copies of one use are the same.
+  /// store and a use; whole copies of one use are the same.
   case logHeader = "L1"
-  /// The uses of the two files of the log differ by one, and the later one has no lower epoch.
+  /// The files of the log hold its last use, the one before it, and those that it says it needs; of two, the later has no
+  /// lower epoch.
   case logUses = "L2"
-  /// The file of the log in use is as long as its header says, or longer.
+  /// The file of a use of the log that is needed is as long as its header says, or longer.
   case logEnd = "L3"
   /// The opening of the use is whole overlay frames that fill it, and stand for all sequences from the
   /// footer's to where the use's own begin.
@@ -71,6 +72,9 @@
   /// No footer in the page segments was written in a later use of the log, and the newest one has no
   /// higher epoch than the log.
   case logAge = "L8"
+  /// A use of the log that a later one needs is whole up to the frame that the header of the use after it names, and that
+  /// header begins with its last sequence.
+  case logChain = "L9"
 
   /// The bytes of a schema are whole elements, known or skippable, and within their limits.
   case schemaLayout = "D1"

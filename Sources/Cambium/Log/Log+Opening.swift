@@ -21,11 +21,13 @@ extension Log {
     var header = LogHeader(
       identity: identity, number: 0, epoch: epoch, blocks: blocks, salt: 0,
       firstSequence: footer.coveredSequence + 1, footer: footer, features: features)
-    let spare = try medium.createLog(header)
+    header.file = 1
+    let spare = LogSlot(try medium.createLog(header), header)
+    header.file = 0
     header.number = 1
     header.salt = salt
-    let first = try medium.createLog(header)
-    return Log([first, spare], sizes: [blocks, blocks], header: header, in: medium, clock: clock)
+    let first = LogSlot(try medium.createLog(header), header)
+    return Log([first, spare], header: header, in: medium, clock: clock)
   }
 
   /// Goes on after `files` were read to their end: writes all that will be served into the spare, and
@@ -61,16 +63,19 @@ extension Log {
     }
     if opening.isEmpty, footer == end.position.footer,
       files.isFlushed(through: end.position, end.kind),
-      let next = files.nextUse(footer: footer, salt: salt, time: end.position.time)
+      let next = try files.nextUse(after: end.position, salt: salt)
     {
       self.init(reopening: files, toBegin: next, clock: clock)
       self.reserve = reserve
       return
     }
     try files.prepare()
+    var slots = files.files.map(LogSlot.init)
+    if try files.spare(after: end.position.flushedFooter) == nil {
+      slots.append(try files.makeSpare(number: slots.count, footer))
+    }
     self.init(
-      files.files.map(\.file), sizes: files.files.map(\.blocks), header: files.header,
-      in: files.medium, clock: clock, lastTime: end.position.time)
+      slots, header: files.header, in: files.medium, clock: clock, readTo: end.position)
     self.reserve = reserve
     try begin(opening: opening, footer: footer, salt: salt)
   }
@@ -87,19 +92,34 @@ extension LogFiles {
 
   /// The header of a use without an opening in the spare, which must not have to grow for it; nil if it must.
   fileprivate func nextUse(
-    footer: FooterReference, salt: UInt64, time: UInt64
-  ) -> LogHeader? {
-    let spare = files[1 - inUse]
-    guard spare.blocks >= LogLayout.blocksMin else { return nil }
+    after end: LogPosition, salt: UInt64
+  ) throws(StoreError) -> LogHeader? {
+    guard let spare = try spare(after: end.flushedFooter),
+      files[spare].blocks >= LogLayout.blocksMin
+    else { return nil }
     var next = header
     next.number += 1
-    next.blocks = spare.blocks
+    next.blocks = files[spare].blocks
     next.salt = salt
-    next.firstSequence = footer.coveredSequence + 1
-    next.footer = footer
-    next.time = time
+    next.firstSequence = end.footer.coveredSequence + 1
+    next.footer = end.footer
+    next.time = end.time
     next.openingBlocks = 0
+    next.earlierUses = 0
+    next.before = end.previous
+    next.file = UInt32(spare)
     return next
+  }
+
+  /// Makes another file, if all that exist are needed: a file that was free has been removed.
+  fileprivate func makeSpare(
+    number: Int, _ footer: FooterReference
+  ) throws(StoreError) -> LogSlot {
+    let header = LogHeader(
+      identity: identity, number: 0, epoch: header.epoch, blocks: UInt32(LogLayout.blocksMin),
+      salt: 0, firstSequence: footer.coveredSequence + 1, footer: footer, features: header.features,
+      file: UInt32(number))
+    return LogSlot(try medium.addLog(header), header)
   }
 
   /// Forces to the disk what the next use relies on: the names of the files, and the header of the file in use.
@@ -119,8 +139,11 @@ extension LogFiles {
     let isOlder = (try? used.copies.copies[1].get()).map { $0 != used.header } ?? false
     if isOlder || !used.copies.holds(used.header, at: 0) { try write(used, copy: 0) }
     if used.copies.holds(used.header, at: 0) { try write(used, copy: 1) }
-    let spare = files[1 - inUse]
-    if case .failure = spare.copies.copies[1] { try write(spare, copy: 1) }
+    for other in files where other.header.number != header.number {
+      for copy in LogLayout.copyBlocks.indices.reversed() {
+        if case .failure = other.copies.copies[copy] { try write(other, copy: copy) }
+      }
+    }
   }
 
   private func write(_ file: OpenFile, copy: Int) throws(StoreError) {
@@ -135,6 +158,20 @@ extension FileSystem {
       try unlink(name, at: .logUnlink)
     } catch {
       guard case .missing = error else { throw error }
+    }
+  }
+
+  /// Makes another file of a log that exists. If that fails, nothing of it stays.
+  ///
+  /// - Throws: `.full`, `.io`.
+  func addLog(_ header: LogHeader) throws(StoreError) -> any File {
+    let temporary = FileName.log(header.file).temporary
+    try removeLeftover(temporary)
+    do throws(StoreError) {
+      return try createLog(header)
+    } catch {
+      try? unlink(temporary, at: .logUnlink)
+      throw error
     }
   }
 

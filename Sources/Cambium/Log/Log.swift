@@ -1,17 +1,19 @@
 /// The log of a store that is open for writing: the store's only commit point.
 ///
-/// What was appended is true when `flush` returns, or when `begin` does. Two files take turns: frames go
-/// to the one in use, and when its room ends, or a fold has made most of it needless, `begin` writes what
-/// is still needed into the spare and goes on there.
+/// What was appended is true when `flush` returns, or when `begin` does. Frames go to the file in use. When its space ends,
+/// the log goes on in the *spare*, the largest of the files that hold nothing that is needed: by `advance`, after which what
+/// was written before is still needed where it is; or, if no other file would be free then, by `begin`, which writes all of
+/// that into the spare.
 ///
 /// After a write or flush that failed nothing is known of what the medium holds, so the log takes nothing
 /// more: every call throws `.poisoned`, and only who opens the store anew, by other descriptors, may go
 /// on. It has one owner, and no locks, randomness or threads; salts and the clock come from the caller.
 final class Log {
   let medium: any FileSystem
-  let files: [any File]
-  /// What each file is known to have, in blocks.
-  private(set) var sizes: [UInt32]
+  /// By number.
+  var slots: [LogSlot]
+  /// The number of the file that the next use is begun in.
+  var spare = 0
   /// Of the use that frames are appended to.
   private(set) var header: LogHeader
   private var tail: LogTail
@@ -27,18 +29,20 @@ final class Log {
 
   /// Takes files of which `header` is the one in use, at the end of its opening.
   ///
-  /// - Parameter time: That of the last frame that was read; nil if there is none after the opening.
+  /// - Parameter end: Where the last frame that was read ends; nil if there is none after the opening.
   init(
-    _ files: [any File], sizes: [UInt32], header: LogHeader, in medium: any FileSystem,
-    clock: @escaping LogClock, lastTime time: UInt64? = nil
+    _ slots: [LogSlot], header: LogHeader, in medium: any FileSystem,
+    clock: @escaping LogClock, readTo end: LogPosition? = nil
   ) {
     self.medium = medium
-    self.files = files
-    self.sizes = sizes
+    self.slots = slots
     self.header = header
     self.clock = clock
-    tail = LogTail(header, previous: header.checksum)
-    tail.time = max(tail.time, time ?? 0)
+    self.slots[Int(header.file)].header = header
+    tail = LogTail(header, previous: end?.previous ?? header.checksum)
+    tail.time = max(tail.time, end?.time ?? 0)
+    tail.flushedFooter = end?.flushedFooter ?? header.footer
+    chooseSpare()
   }
 
   /// Takes the files of a store to whose state nothing needs to be added, and leaves them as they are until something is to
@@ -48,10 +52,31 @@ final class Log {
   convenience init(
     reopening files: LogFiles, toBegin header: LogHeader, clock: @escaping LogClock
   ) {
-    self.init(
-      files.files.map(\.file), sizes: files.files.map(\.blocks), header: header, in: files.medium,
-      clock: clock)
+    self.init(files.files.map(LogSlot.init), header: header, in: files.medium, clock: clock)
     unbegun = files
+  }
+}
+
+/// A file of the log.
+struct LogSlot {
+  let file: any File
+  /// What the file is known to have.
+  var blocks: UInt32
+  /// That of the last use that was begun in it.
+  var header: LogHeader
+  /// Whether it is made larger at this moment, and no use may begin in it.
+  var isGrowing = false
+
+  init(_ file: any File, _ header: LogHeader) {
+    self.file = file
+    blocks = header.blocks
+    self.header = header
+  }
+
+  init(_ found: LogFiles.OpenFile) {
+    file = found.file
+    blocks = found.blocks
+    header = found.header
   }
 }
 
@@ -72,6 +97,8 @@ private struct LogTail {
   var time: UInt64
   var lastSequence: UInt64
   var footer: FooterReference
+  /// The newest footer that is flushed.
+  var flushedFooter: FooterReference
 
   init(_ header: LogHeader, previous: PageChecksum) {
     endBlock = header.openingEnd
@@ -82,6 +109,7 @@ private struct LogTail {
     time = header.time
     lastSequence = header.firstSequence - 1
     footer = header.footer
+    flushedFooter = header.footer
   }
 }
 
@@ -109,7 +137,9 @@ extension Log {
 
   /// The blocks that frames may take, header included: no more than the spare has, so that whoever
   /// recovers the log can write all of it there.
-  var usableBlocks: Int { Int(min(header.blocks, sizes[spare])) }
+  var usableBlocks: Int { Int(min(header.blocks, slots[spare].blocks)) }
+  /// The blocks of all files.
+  var blockCount: Int { slots.reduce(0) { $0 + Int($1.blocks) } }
   /// How much of that is taken, from 0 to 1.
   var usedShare: Double {
     let first = LogLayout.firstFrameBlock
@@ -125,14 +155,66 @@ extension Log {
   var hasRoomForSeal: Bool { freeBlocks >= 1 }
 
   /// The blocks of the spare: an opening of so many needs no growth.
-  var spareBlocks: Int { Int(sizes[spare]) }
+  var spareBlocks: Int { Int(slots[spare].blocks) }
 
   private var freeBlocks: Int { usableBlocks - Int(tail.endBlock) }
   private var inUse: Int { Int(header.file) }
-  private var spare: Int { 1 - inUse }
 
-  private func refuseIfPoisoned() throws(StoreError) {
+  func refuseIfPoisoned() throws(StoreError) {
     if isPoisoned { throw .poisoned(path: medium.path) }
+  }
+}
+
+// MARK: The ring
+
+extension Log {
+  /// The oldest use that holds something that `footer` does not cover.
+  private func oldestUse(after footer: FooterReference) -> UInt64 {
+    var oldest = header
+    while oldest.start > footer.coveredSequence, oldest.earlierUses > 0,
+      let before = slots.first(where: { $0.header.number == oldest.number - 1 })
+    {
+      oldest = before.header
+    }
+    return oldest.number
+  }
+
+  /// The files that hold nothing that is needed. A footer that is not flushed does not free any.
+  private var free: [Int] {
+    let oldest = oldestUse(after: tail.flushedFooter)
+    return slots.indices.filter {
+      slots[$0].header.number < oldest && $0 != inUse && !slots[$0].isGrowing
+    }
+  }
+
+  /// The largest free file besides the spare; nil if there is none.
+  private var successor: Int? {
+    LogRing.largest(
+      of: free.filter { $0 != spare }, sizes: slots.map(\.blocks), uses: slots.map(\.header.number))
+  }
+
+  /// The smallest free file besides the spare; nil if there is none.
+  var smallestSuccessor: Int? {
+    free.filter { $0 != spare }.min { slots[$0].blocks < slots[$1].blocks }
+  }
+
+  /// Makes the largest of the free files the spare.
+  func chooseSpare() {
+    let largest = LogRing.largest(
+      of: free, sizes: slots.map(\.blocks), uses: slots.map(\.header.number))
+    // There is always one: a use begins only if a file is left.
+    if let largest { spare = largest }
+  }
+
+  /// Whether a use could begin in the spare that still needs those before it: another file that is free is as large.
+  ///
+  /// - Parameter payload: What there must be space for then.
+  func canAdvance(reserving payload: Int = 0) -> Bool {
+    guard let successor, slots[successor].blocks >= slots[spare].blocks else { return false }
+    let needed =
+      LogLayout.firstFrameBlock + LogLayout.blocks(payload: payload) + LogLayout.reservedBlocks
+    return needed <= slots[spare].blocks
+      && header.number - oldestUse(after: tail.flushedFooter) < 32
   }
 }
 
@@ -188,7 +270,7 @@ extension Log {
     let checksum = buffer.seal(frame, in: identity)
     isPoisoned = true
     try lending { () throws(StoreError) in
-      try files[inUse].write(
+      try slots[inUse].file.write(
         buffer.frame, from: Int(tail.endBlock) * Layout.blockSize,
         at: .logFrameWrite)
     }
@@ -202,7 +284,7 @@ extension Log {
 
   /// Makes a write once more if it finds the disk full and the reserve gives it space. A write that failed so has left
   /// nothing but a part of the same bytes at the same place.
-  private func lending(to body: () throws(StoreError) -> Void) throws(StoreError) {
+  func lending(to body: () throws(StoreError) -> Void) throws(StoreError) {
     if let reserve { try reserve.lending(to: body) } else { try body() }
   }
 
@@ -215,9 +297,10 @@ extension Log {
     try refuseIfPoisoned()
     if isFlushed { return }
     isPoisoned = true
-    try files[inUse].sync(at: .logFrameSync)
+    try slots[inUse].file.sync(at: .logFrameSync)
     isPoisoned = false
     tail.flushedThrough = tail.endBlock
+    tail.flushedFooter = tail.footer
   }
 }
 
@@ -229,7 +312,7 @@ extension Log {
 
   /// Goes on in the spare: writes what is in no tree yet, flushes it, and makes the use true by its
   /// header. When it returns, all up to the last sequence is true for good, flushed before or not, and
-  /// nothing in the other file is needed.
+  /// nothing in the other files is needed.
   ///
   /// The spare grows first if it is too small. The file that was in use may then have to follow, by
   /// `growSpare`, before there is more room.
@@ -252,11 +335,40 @@ extension Log {
     next.footer = footer
     next.firstSequence = checkedEnd(of: opening, footer) + 1
     next.time = tail.time
+    next.earlierUses = 0
+    next.before = tail.previous
+    next.file = UInt32(spare)
     let blocks = opening.reduce(0) { $0 + LogLayout.blocks(payload: $1.operations.payloadCount) }
     try growForOpening(LogLayout.firstFrameBlock + blocks + LogLayout.blocks(payload: payload))
     next.openingBlocks = UInt32(blocks)
-    next.blocks = sizes[spare]
+    next.blocks = slots[spare].blocks
     try begin(next, with: opening)
+  }
+
+  /// Goes on in the spare, after which what is in no tree is still needed where it is. When it returns, all up to the last
+  /// sequence is true for good.
+  ///
+  /// - Precondition: `canAdvance`.
+  /// - Parameter salt: Random.
+  /// - Throws: `.full`, `.io`, and `.poisoned` from then on: which use is true shows at the next opening.
+  func advance(salt: UInt64) throws(StoreError) {
+    try beginIfNeeded()
+    // Frames after the last one that was flushed would have nothing that says so.
+    try flush()
+    precondition(canAdvance(), "there would be no spare")
+    var next = header
+    next.number += 1
+    next.salt = salt
+    next.footer = tail.footer
+    next.firstSequence = tail.lastSequence + 1
+    next.time = tail.time
+    next.openingBlocks = 0
+    let isCovered = tail.lastSequence <= tail.footer.coveredSequence
+    next.earlierUses = isCovered ? 0 : UInt32(next.number - oldestUse(after: tail.footer))
+    next.before = tail.previous
+    next.blocks = slots[spare].blocks
+    next.file = UInt32(spare)
+    try begin(next, with: [])
   }
 
   /// Begins the use that opening the log has left to the first call that writes.
@@ -273,7 +385,7 @@ extension Log {
   /// Makes the use that `next` describes true, in the file of its number.
   private func begin(_ next: LogHeader, with opening: [Opening]) throws(StoreError) {
     isPoisoned = true
-    let file = files[Int(next.file)]
+    let file = slots[Int(next.file)].file
     let last = try write(opening, of: next, to: file)
     try file.sync(at: .logOpeningSync)
     try lending { () throws(StoreError) in try file.write(next, copy: 0, at: .logHeaderWrite) }
@@ -282,7 +394,9 @@ extension Log {
     try file.sync(at: .logHeaderCopySync)
     isPoisoned = false
     header = next
+    slots[Int(next.file)].header = next
     tail = LogTail(next, previous: last)
+    chooseSpare()
   }
 
   /// The last sequence of a use that begins with `opening`.
@@ -325,79 +439,5 @@ extension Log {
       }
     }
     return previous
-  }
-}
-
-// MARK: Shrinking
-
-extension Log {
-  /// Gives back what the files have beyond what they begin with, where nothing in them is needed: goes on in a
-  /// small spare, and cuts the other. Who opens the log next begins with so much.
-  ///
-  /// - Precondition: the newest footer covers all that is in the log.
-  /// - Parameter salt: Random.
-  /// - Throws: `.full`, `.io`: then the log goes on as before, or poisoned. Whichever use is true at the next
-  ///   opening, it leads to the same footer.
-  func shrink(salt: UInt64) throws(StoreError) {
-    try refuseIfPoisoned()
-    precondition(footer.coveredSequence == lastSequence, "what is in no tree is needed")
-    try flush()
-    guard sizes.contains(where: { $0 > LogLayout.blocksMin }) else { return }
-    try beginIfNeeded()
-    try cutSpare()
-    try begin(opening: [], footer: footer, salt: salt)
-    try cutSpare()
-  }
-
-  private func cutSpare() throws(StoreError) {
-    guard sizes[spare] > LogLayout.blocksMin else { return }
-    try files[spare].truncate(to: LogLayout.blocksMin * Layout.blockSize, at: .logCutTruncate)
-    sizes[spare] = UInt32(LogLayout.blocksMin)
-  }
-}
-
-// MARK: Growing
-
-extension Log {
-  /// Makes the spare larger, if it has less than `blocks` and may have more.
-  ///
-  /// Only the spare grows. A flush of zeros that failed on the file in use would take the error that
-  /// the next flush of commits has to see, and the commits with it. So there is more room when the
-  /// spare has been begun, and the file that was in use has grown in its turn.
-  ///
-  /// - Throws: `.full`, `.io`; the log goes on as before, and what was written is given back.
-  func growSpare(to blocks: Int) throws(StoreError) {
-    try beginIfNeeded()
-    let end = UInt32(min(blocks, LogLayout.blocksMax))
-    guard end > sizes[spare] else { return }
-    // A file that was cut may have ended before the second copy of its header, which was mended since.
-    let start = max(sizes[spare], UInt32(LogLayout.firstFrameBlock))
-    do throws(StoreError) {
-      try files[spare].writeZeros(start..<end, at: .logGrowWrite)
-      try files[spare].sync(at: .logGrowSync)
-    } catch {
-      try? files[spare].truncate(to: Int(start) * Layout.blockSize, at: .logCutTruncate)
-      throw error
-    }
-    sizes[spare] = end
-  }
-
-  /// Sees to it that `blocks` fit in the spare, with room for a footer and a seal behind them, and that
-  /// it is no smaller than any file of a log: it may have been cut.
-  private func growForOpening(_ blocks: Int) throws(StoreError) {
-    let needed = max(blocks + LogLayout.reservedBlocks, LogLayout.blocksMin)
-    guard needed <= LogLayout.blocksMax else {
-      throw .limitExceeded(.logSize, found: needed * Layout.blockSize)
-    }
-    if needed <= sizes[spare] { return }
-    var size = LogLayout.blocksMin
-    while size < needed { size *= 2 }
-    do throws(StoreError) {
-      try growSpare(to: size)
-    } catch {
-      guard case .full = error else { throw error }
-      try lending { () throws(StoreError) in try growSpare(to: needed) }
-      reserve?.hold()
-    }
   }
 }

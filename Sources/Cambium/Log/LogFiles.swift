@@ -1,7 +1,7 @@
-/// Both files of a store's log, open, and which of them is in use.
+/// The files of a store's log, open, and which of them is in use.
 ///
-/// A use becomes true by its header, so the file in use is the one whose header has the higher number. The
-/// other is the spare: what it holds no longer counts.
+/// A use becomes true by its header, so the file in use is the one whose header has the highest number. It may need uses
+/// right before its own, in other files. The rest is free: what it holds no longer counts.
 struct LogFiles: Sendable {
   struct OpenFile: Sendable {
     let file: any File
@@ -24,7 +24,7 @@ struct LogFiles: Sendable {
   /// began and did not become true leaves such a copy behind.
   var faults: [StoreError] { files.flatMap(\.copies.faults) }
 
-  /// Opens both files and reads their headers.
+  /// Opens all files and reads their headers.
   ///
   /// A process that only reads may see headers change under it, so what looks damaged is read again and
   /// believed when it looks the same twice.
@@ -37,12 +37,7 @@ struct LogFiles: Sendable {
   init(
     opening medium: any FileSystem, writing: Bool, of identity: StoreIdentity? = nil
   ) throws(StoreError) {
-    var handles: [any File] = []
-    for number in LogLayout.fileNumbers {
-      handles.append(
-        try medium.open(.log(number), writing ? .readWriteDirect : .read, at: .logOpen))
-    }
-    self = try Self.reading(handles, of: identity, in: medium)
+    self = try Self.reading(after: [], writing: writing, of: identity, in: medium)
     if writing, header.features.access != .writing {
       throw .newerFormat(
         path: medium.path, reason: "its log has features this program cannot write")
@@ -50,12 +45,15 @@ struct LogFiles: Sendable {
   }
 
   /// The headers, read until they are whole or look damaged in the same way twice.
+  ///
+  /// - Parameter first: The files that are open, and cannot have been replaced by others of the same names.
   private static func reading(
-    _ handles: [any File], of identity: StoreIdentity?, in medium: any FileSystem
+    after first: [any File], writing: Bool, of identity: StoreIdentity?, in medium: any FileSystem
   ) throws(StoreError) -> LogFiles {
     var last: StoreError?
     while true {
       do throws(StoreError) {
+        let handles = try handles(in: medium, writing: writing, after: first)
         return try LogFiles(reading: handles, of: identity, in: medium)
       } catch {
         guard case .corrupt = error, error != last else { throw error }
@@ -64,39 +62,64 @@ struct LogFiles: Sendable {
     }
   }
 
+  /// Opens the files whose numbers follow those of `first`, up to the first that does not exist.
+  private static func handles(
+    in medium: any FileSystem, writing: Bool, after first: [any File]
+  ) throws(StoreError) -> [any File] {
+    var handles = first
+    while handles.count < LogLayout.filesMax {
+      let number = UInt32(handles.count)
+      do throws(StoreError) {
+        handles.append(
+          try medium.open(.log(number), writing ? .readWriteDirect : .read, at: .logOpen))
+      } catch {
+        guard case .missing = error, !LogLayout.fileNumbers.contains(number) else { throw error }
+        break
+      }
+    }
+    return handles
+  }
+
   private init(
     reading handles: [any File], of identity: StoreIdentity?, in medium: any FileSystem
   ) throws(StoreError) {
     var files: [OpenFile] = []
-    for (number, file) in zip(LogLayout.fileNumbers, handles) {
-      files.append(try Self.read(file, number: number, in: medium))
+    for (number, file) in handles.enumerated() {
+      files.append(try Self.read(file, number: UInt32(number), in: medium))
     }
+    files = files.map { $0.withoutMisplaced(among: files) }
     self.medium = medium
     self.files = files
     inUse = try Self.inUse(files.map(\.header))
-    guard files.allSatisfy({ $0.header.identity == identity ?? files[0].header.identity }) else {
+    for file in files where file.header.identity != identity ?? files[0].header.identity {
       throw .corrupt(
-        .log(file: 1, block: 0), invariant: .logHeader, reason: "it belongs to another store")
+        .log(file: max(1, file.header.file), block: 0), invariant: .logHeader,
+        reason: "it belongs to another store")
     }
-    guard header.blocks <= files[inUse].blocks else {
-      throw .corrupt(
-        .log(file: header.file, block: files[inUse].blocks), invariant: .logEnd,
-        reason: "\(files[inUse].blocks) blocks are there, the header says \(header.blocks)")
+    for file in files where file.header.number + UInt64(header.earlierUses) >= header.number {
+      guard file.header.blocks <= file.blocks else {
+        throw .corrupt(
+          .log(file: file.header.file, block: file.blocks), invariant: .logEnd,
+          reason: "\(file.blocks) blocks are there, the header says \(file.header.blocks)")
+      }
     }
   }
 
-  /// Returns the file of the highest use that can be read, for a log that cannot be opened as a whole; nil if neither file can.
+  /// Returns the file of the highest use that can be read, for a log that cannot be opened as a whole; nil if no file can.
   ///
   /// - Parameter note: Called with what is wrong with a file.
   static func left(
     in medium: any FileSystem, note: (StoreError) -> Void
   ) -> LogFiles? {
     var left: [OpenFile] = []
-    for number in LogLayout.fileNumbers {
+    for number in 0..<UInt32(LogLayout.filesMax) {
       do throws(StoreError) {
         let file = try medium.open(.log(number), .read, at: .logOpen)
         left.append(try read(file, number: number, in: medium))
-      } catch { note(error) }
+      } catch {
+        if case .missing = error, !LogLayout.fileNumbers.contains(number) { break }
+        note(error)
+      }
     }
     let newest = left.indices.max { left[$0].header.number < left[$1].header.number }
     return newest.map { LogFiles(left, inUse: $0, in: medium) }
@@ -132,28 +155,42 @@ struct LogFiles: Sendable {
       header: try found.newest())
   }
 
-  /// Which file is in use, by the headers of both.
+  /// Which file is in use, by the headers of all.
   static func inUse(_ headers: [LogHeader]) throws(StoreError) -> Int {
-    let inUse = headers[0].number > headers[1].number ? 0 : 1
-    let (newer, older) = (headers[inUse], headers[1 - inUse])
+    let order = headers.indices.sorted { headers[$0].number > headers[$1].number }
+    let inUse = order[0]
+    let newest = headers[inUse]
     func fault(_ reason: String) -> StoreError {
       .corrupt(.log(file: UInt32(inUse), block: 0), invariant: .logUses, reason: reason)
     }
-    // Both were begun in turn, always; anything else is two files that do not belong together.
-    guard newer.number - older.number == 1 else {
-      throw fault("it is use \(newer.number), and the other file is use \(older.number)")
+    // The file of the use before is not begun again before the next use is true. Anything else is files that do not
+    // belong together.
+    let count = max(1, Int(clamping: newest.earlierUses))
+    guard count < headers.count else {
+      throw fault("it needs \(newest.earlierUses) uses before it, of \(headers.count) files")
     }
-    guard newer.epoch >= older.epoch else {
-      throw fault("it is of epoch \(newer.epoch), after one of epoch \(older.epoch)")
+    var later = newest
+    for index in order[1...count] {
+      let header = headers[index]
+      guard later.number - header.number == 1 else {
+        throw fault(
+          "it is use \(newest.number), and before use \(later.number) comes use \(header.number)")
+      }
+      guard later.epoch >= header.epoch else {
+        throw fault(
+          "use \(later.number) is of epoch \(later.epoch), after one of epoch \(header.epoch)")
+      }
+      later = header
     }
     return inUse
   }
 
-  /// The same files with the headers that they have now.
+  /// The files as they are now: there may be more of them, or fewer, and with other headers.
   ///
   /// - Throws: as `init`.
   func again() throws(StoreError) -> LogFiles {
-    try Self.reading(files.map(\.file), of: identity, in: medium)
+    let first = files.prefix(LogLayout.fileNumbers.count).map(\.file)
+    return try Self.reading(after: first, writing: false, of: identity, in: medium)
   }
 
   /// Whether the log has gone on to another use since these headers were read.
@@ -170,6 +207,75 @@ struct LogFiles: Sendable {
   /// - Precondition: this is not the first.
   var useBefore: LogFiles {
     precondition(header.number > 1, "there is none before the first")
-    return LogFiles(files, inUse: 1 - inUse, in: medium)
+    return LogFiles(files, inUse: file(ofUse: header.number - 1) ?? inUse, in: medium)
+  }
+}
+
+// MARK: Which uses are needed
+
+extension LogFiles {
+  /// The file of a use; nil if no file holds it.
+  func file(ofUse number: UInt64) -> Int? {
+    files.firstIndex { $0.header.number == number }
+  }
+
+  /// The files of the uses that hold what `footer` does not cover, oldest first. The last is the one in use.
+  ///
+  /// - Throws: `.corrupt` (L9) if one of them is not there.
+  func uses(after footer: FooterReference) throws(StoreError) -> [Int] {
+    var uses = [inUse]
+    var first = header
+    while first.start > footer.coveredSequence {
+      guard first.earlierUses > 0, let before = file(ofUse: first.number - 1) else {
+        throw .corrupt(
+          .log(file: first.file, block: 0), invariant: .logChain,
+          reason:
+            "use \(first.number) goes on after sequence \(first.start), and nothing leads there"
+            + " from \(footer.coveredSequence)")
+      }
+      uses.append(before)
+      first = files[before].header
+    }
+    return uses.reversed()
+  }
+
+  /// The file that the next use is begun in: the largest that holds nothing that is needed.
+  ///
+  /// - Parameter footer: The newest one that is known to be on the disk.
+  /// - Returns: nil if all files are needed.
+  /// - Throws: as `uses`.
+  func spare(after footer: FooterReference) throws(StoreError) -> Int? {
+    let needed = try uses(after: footer)
+    return LogRing.largest(
+      of: files.indices.filter { !needed.contains($0) },
+      sizes: files.map(\.blocks), uses: files.map(\.header.number))
+  }
+}
+
+// MARK: Copies in the wrong file
+
+extension LogFiles.OpenFile {
+  /// Whether both copies of the header are of the same use.
+  private var isCertain: Bool {
+    LogLayout.copyBlocks.indices.allSatisfy { copies.holds(header, at: $0) }
+  }
+
+  /// The file without a copy of a header that belongs to another file: there both copies are of this use.
+  fileprivate func withoutMisplaced(among files: [Self]) -> Self {
+    let owner = files.first {
+      $0.isCertain && $0.header.number == header.number && $0.header.file != header.file
+    }
+    guard let owner, header.number > 0, !isCertain else { return self }
+    let found = copies.copies.enumerated().map { number, copy in
+      copies.holds(header, at: number)
+        ? .failure(
+          .corrupt(
+            .log(file: header.file, block: LogLayout.copyBlocks[number]), invariant: .logHeader,
+            reason: "it is the header of log-\(owner.header.file)"))
+        : copy
+    }
+    let rest = LogHeaderCopies(copies: found)
+    guard let other = try? rest.newest() else { return self }
+    return LogFiles.OpenFile(file: file, blocks: blocks, copies: rest, header: other)
   }
 }

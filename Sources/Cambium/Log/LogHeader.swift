@@ -5,10 +5,10 @@
 ///             ┌──────────┬────────┬───────┬─────────┬─────────┬─────────┬───────┬──────┬───────────────┬─────┬─ ─ ─
 ///             │CAMBLOG␀  │version │blocks │identity │checksum │features │number │epoch │first sequence │salt │
 ///             └──────────┴────────┴───────┴─────────┴─────────┴─────────┴───────┴──────┴───────────────┴─────┴─ ─ ─
-///             96      128   136             140
-///             ┌───────┬─────┬───────────────┬─ ─ ─
-///             │footer │time │opening blocks │ reserved up to 4096
-///             └───────┴─────┴───────────────┴─ ─ ─
+///             96      128   136             140           144     152
+///             ┌───────┬─────┬───────────────┬─────────────┬───────┬─ ─ ─
+///             │footer │time │opening blocks │earlier uses │before │ reserved up to 4096
+///             └───────┴─────┴───────────────┴─────────────┴───────┴─ ─ ─
 ///
 /// The checksum covers all of the block but itself, in every version of the format, so that a newer
 /// header can be told from a damaged one. Its reserved bytes may be anything: a later version that puts something there says
@@ -18,13 +18,12 @@ struct LogHeader: Equatable, Sendable {
   /// "CAMBLOG" and a zero byte.
   static let magic: UInt64 = 0x0047_4f4c_424d_4143
   /// The part of the block that has a meaning.
-  static let size = 140
+  static let size = 152
   /// The place of the checksum, which it does not cover.
   static let checksumOffset = 32
 
   var identity: StoreIdentity
-  /// The number of the use, which counts those of both files; 0 is that of a file never used. The name of the file follows
-  /// from it.
+  /// The number of the use, which counts those of all files; 0 is that of a file never used.
   var number: UInt64
   /// A fence: a log with a lower epoch than that of another file or a footer is of before its store was handed over.
   var epoch: UInt64 = 0
@@ -41,11 +40,18 @@ struct LogHeader: Equatable, Sendable {
   var time: UInt64 = 0
   /// The blocks of the opening, from the block of the first frame on.
   var openingBlocks: UInt32 = 0
+  /// The number of uses right before this one that hold what neither the footer nor an opening does.
+  var earlierUses: UInt32 = 0
+  /// The checksum of the last frame of the use before, or of its header if it has no frame; 0 if there was no use before.
+  var before = PageChecksum(rawValue: 0)
   /// The rest of the block, if a later version put something there; else empty.
   var reserved: [UInt8] = []
 
-  /// The number in the name of the file.
-  var file: UInt32 { LogLayout.file(ofUse: number) }
+  /// The number in the name of the file. The header does not say it: any file may hold any use.
+  var file: UInt32 = 0
+
+  /// The sequence after which the frames of the use begin.
+  var start: UInt64 { openingBlocks > 0 ? footer.coveredSequence : firstSequence - 1 }
   /// The block after the opening.
   var openingEnd: UInt32 { UInt32(LogLayout.firstFrameBlock) + openingBlocks }
 
@@ -77,6 +83,8 @@ extension LogHeader {
     block.copy(reference.rawSpan, to: 96)
     block.store(time, at: 128)
     block.store(openingBlocks, at: 136)
+    block.store(earlierUses, at: 140)
+    block.store(before.rawValue, at: 144)
     block.copy(reserved.rawSpan, to: Self.size)
     let checksum = PageChecksum.ofBlock(block.bytes, but: Self.checksumOffset)
     block.store(checksum.rawValue, at: Self.checksumOffset)
@@ -107,9 +115,7 @@ extension LogHeader {
     }
     guard version > 0 else { throw reader.fault("there is no format 0") }
     try self.init(reading: &reader, path: path)
-    guard self.file == file else {
-      throw reader.fault("it is use \(number), which is in file \(self.file)")
-    }
+    self.file = file
     try checkBounds(reader)
     let rest = block.extracting(droppingFirst: Self.size)
     if !rest.isZero { reserved = rest.array() }
@@ -130,6 +136,8 @@ extension LogHeader {
     footer = try FooterReference(reading: &reader)
     time = try reader.integer(UInt64.self)
     openingBlocks = try reader.integer(UInt32.self)
+    earlierUses = try reader.integer(UInt32.self)
+    before = PageChecksum(rawValue: try reader.integer(UInt64.self))
   }
 
   private func checkBounds(_ reader: borrowing ByteReader) throws(StoreError) {
@@ -144,9 +152,16 @@ extension LogHeader {
     else {
       throw reader.fault("use \(number) of epoch \(epoch), from sequence \(firstSequence) on")
     }
-    guard openingBlocks > 0 ? firstSequence > covered + 1 : firstSequence == covered + 1 else {
+    guard UInt64(earlierUses) < max(1, number), earlierUses == 0 || openingBlocks == 0 else {
       throw reader.fault(
-        "\(openingBlocks) blocks of opening lead from \(covered) to before \(firstSequence)")
+        "use \(number) needs \(earlierUses) earlier ones, and has \(openingBlocks) blocks of opening"
+      )
+    }
+    let hasMore = openingBlocks > 0 || earlierUses > 0
+    guard hasMore ? firstSequence > covered + 1 : firstSequence == covered + 1 else {
+      throw reader.fault(
+        "\(openingBlocks) blocks of opening and \(earlierUses) earlier uses lead from \(covered) to"
+          + " before \(firstSequence)")
     }
   }
 }

@@ -1,7 +1,9 @@
 /// The sizes that the log is built on, in blocks.
 enum LogLayout {
-  /// The numbers in the names of the log's files: there are these two for ever.
+  /// The numbers in the names of the files that every log has.
   static let fileNumbers: Range<UInt32> = 0..<2
+  /// The most files that a log is read from.
+  static let filesMax = 64
   /// The blocks of the header's two copies. Between them lie 64 KiB, so that damage to neighboring blocks, as of a flash
   /// page or of a chunk of an array of disks, does not reach both.
   static let copyBlocks: [UInt32] = [0, 16]
@@ -17,9 +19,6 @@ enum LogLayout {
   /// The highest sequence, number of a use and epoch that are read, so that the next one is a number too, whatever a file
   /// says.
   static let sequenceMax: UInt64 = 1 << 62
-
-  /// The number in the name of the file that use `number` of the log is made of.
-  static func file(ofUse number: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: (number & 1) ^ 1) }
 
   /// The blocks of a frame with a payload of `count` bytes.
   static func blocks(payload count: Int) -> Int {

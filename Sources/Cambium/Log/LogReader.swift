@@ -1,57 +1,4 @@
-/// A frame that was read, apart from its payload.
-struct LogFrame: Equatable, Sendable {
-  let kind: FrameKind
-  /// Of a footer, the sequence it covers, and of a seal the last there is, twice.
-  let sequences: ClosedRange<UInt64>
-  /// Where the frame is.
-  let blocks: Range<UInt32>
-  /// What a frame of kind `.footer` makes true.
-  let footer: FooterReference?
-}
-
-/// How far a log was read, and what has to come next.
-struct LogPosition: Equatable, Sendable {
-  /// The use that is read: in another, the position means nothing.
-  let use: UInt64
-  /// The block behind the last frame.
-  var block: UInt32
-  /// The last frame's checksum.
-  var previous: PageChecksum
-  /// The last frame's time; at the beginning of a use, that of the frame before it.
-  var time: UInt64
-  /// The last sequence that the log has, or a footer of it covers.
-  var lastSequence: UInt64
-  /// The newest footer.
-  var footer: FooterReference
-  /// The blocks known to be flushed are those below this one.
-  var flushedThrough: UInt32
-  /// The block behind the last frame that is no seal.
-  var contentEnd: UInt32
-  /// The last sequences of the overlays so far: no footer covers an overlay in part.
-  var overlays: [ClosedRange<UInt64>] = []
-
-  /// The beginning of a use.
-  init(_ header: LogHeader) {
-    use = header.number
-    block = UInt32(LogLayout.firstFrameBlock)
-    previous = header.checksum
-    time = header.time
-    lastSequence = header.footer.coveredSequence
-    footer = header.footer
-    flushedThrough = header.openingEnd
-    contentEnd = header.openingEnd
-  }
-}
-
-/// How a log ends.
-enum LogEnd: Equatable, Sendable {
-  /// No frame of the use begins behind the last one.
-  case clean(block: UInt32)
-  /// The last frames were not flushed, and are there in part. They were promised to nobody.
-  case torn(block: UInt32, reason: String)
-}
-
-/// Reads the frames of the use that a log is in, first to last.
+/// Reads the frames of a log, first to last: those of the use that it is in, or also those of the uses that this one needs.
 ///
 /// Recovery reads to the end. A process that follows a log while another writes it takes frames only as
 /// far as `position.flushedThrough`, which later frames move on, and asks `LogFiles.isSuperseded` both
@@ -59,9 +6,13 @@ enum LogEnd: Equatable, Sendable {
 ///
 /// - Complexity: linear in the bytes of the frames; at a torn end also in what is left of the file.
 struct LogReader: ~Copyable {
-  private let header: LogHeader
+  private let files: LogFiles
+  /// The files of the uses that are still to be read, in order.
+  private var following: ArraySlice<Int>
+  /// That of the use that is read.
+  private var header: LogHeader
   /// The store's path, for errors.
-  private let path: String
+  private var path: String { files.medium.path }
   private var window: LogWindow
   private(set) var position: LogPosition
   /// Set when `next` has returned nil.
@@ -69,14 +20,31 @@ struct LogReader: ~Copyable {
   /// The payload of the last frame, in the window.
   private var held: (block: UInt32, length: Int)?
 
-  /// - Parameter position: Where to go on, in the use that `files` are in; the beginning where nil.
+  /// Reads the use that `files` are in.
+  ///
+  /// - Parameter position: Where to go on; the beginning of the use where nil.
   init(_ files: LogFiles, from position: LogPosition? = nil) {
-    header = files.header
-    path = files.medium.path
-    window = LogWindow(
-      files.files[files.inUse].file, blocks: files.header.blocks)
-    self.position = position ?? LogPosition(files.header)
-    precondition(self.position.use == files.header.number, "the position is of another use")
+    self.init(files, uses: [files.inUse])
+    guard let position else { return }
+    precondition(position.use == files.header.number, "the position is of another use")
+    self.position = position
+  }
+
+  /// Reads all that `footer` does not cover, in the use that `files` are in and in those before it.
+  ///
+  /// - Parameter footer: One that the log names. No other one covers less that is read.
+  /// - Throws: `.corrupt` (L9) if a use is not there.
+  init(_ files: LogFiles, after footer: FooterReference) throws(StoreError) {
+    self.init(files, uses: try files.uses(after: footer)[...])
+  }
+
+  private init(_ files: LogFiles, uses: ArraySlice<Int>) {
+    self.files = files
+    let first = uses.first ?? files.inUse
+    following = uses.dropFirst()
+    header = files.files[first].header
+    window = LogWindow(files.files[first].file, blocks: header.blocks)
+    position = LogPosition(header)
   }
 
   /// The payload of the frame that `next` returned last, checked to the last operation.
@@ -95,9 +63,11 @@ struct LogReader: ~Copyable {
   mutating func next() throws(StoreError) -> LogFrame? {
     held = nil
     if end != nil { return nil }
+    while try goOn() {}
     switch try findAgain() {
     case .success(let frame): return try accept(frame)
     case .failure(let fault):
+      if !following.isEmpty { throw broken(fault.reason) }
       do throws(StoreError) {
         end = try end(at: position.block, fault)
         return nil
@@ -114,6 +84,43 @@ struct LogReader: ~Copyable {
 
   private func place(_ block: UInt32) -> StoreError.CorruptPlace {
     .log(file: header.file, block: block)
+  }
+}
+
+// MARK: From use to use
+
+extension LogReader {
+  /// Goes on with the next use, if this one has been read up to the frame that the next one's header names.
+  ///
+  /// - Returns: whether it did.
+  private mutating func goOn() throws(StoreError) -> Bool {
+    guard let next = following.first else { return false }
+    let file = files.files[next]
+    guard position.block >= header.openingEnd, position.previous == file.header.before else {
+      return false
+    }
+    guard file.header.start == position.lastSequence,
+      file.header.footer.coveredSequence >= position.footer.coveredSequence,
+      file.header.time >= position.time
+    else {
+      throw .corrupt(
+        .log(file: file.header.file, block: 0), invariant: .logChain,
+        reason: "it begins after sequence \(file.header.start), with a footer that covers"
+          + " \(file.header.footer.coveredSequence), and the use before it ends with"
+          + " \(position.lastSequence)")
+    }
+    following = following.dropFirst()
+    header = file.header
+    window = LogWindow(file.file, blocks: header.blocks)
+    position.goOn(with: header)
+    return true
+  }
+
+  /// The error for a use that ends before the next one begins.
+  private func broken(_ reason: String) -> StoreError {
+    .corrupt(
+      place, invariant: .logChain,
+      reason: "\(reason), and use \(header.number + 1) needs what was here")
   }
 }
 
@@ -199,12 +206,12 @@ extension LogReader {
       throw fault(frame.block, isOpening, "it is older than the frame before it")
     }
     held = (frame.block, Int(frame.length))
-    let footer = try contents(kind, sequences, isOpening)
+    let footer = try contents(kind, sequences, isOpening, before: blocks.upperBound)
     position.block = blocks.upperBound
     position.previous = PageChecksum(
       rawValue: window.bytes(frame.block, PageChecksum.size).load(0, as: UInt64.self))
     position.time = frame.time
-    position.flushedThrough = max(position.flushedThrough, frame.flushedThrough)
+    position.noteFlush(through: frame.flushedThrough)
     if kind != .seal { position.contentEnd = max(position.contentEnd, blocks.upperBound) }
     if isOpening, blocks.upperBound == header.openingEnd { try checkOpeningEnd() }
     return LogFrame(kind: kind, sequences: sequences, blocks: blocks, footer: footer)
@@ -247,7 +254,7 @@ extension LogReader {
 
   /// Checks the sequences and the payload against the kind, and moves the last sequence on.
   private mutating func contents(
-    _ kind: FrameKind, _ sequences: ClosedRange<UInt64>, _ isOpening: Bool
+    _ kind: FrameKind, _ sequences: ClosedRange<UInt64>, _ isOpening: Bool, before end: UInt32
   ) throws(StoreError) -> FooterReference? {
     let place = self.place
     switch kind {
@@ -267,9 +274,7 @@ extension LogReader {
       return nil
     case .footer:
       let footer = try footer(sequences)
-      position.footer = footer
-      position.lastSequence = max(position.lastSequence, footer.coveredSequence)
-      position.overlays.removeAll { $0.upperBound <= footer.coveredSequence }
+      position.note(footer, before: end)
       return footer
     case .seal:
       guard payload.byteCount == 0, sequences == position.lastSequence...position.lastSequence

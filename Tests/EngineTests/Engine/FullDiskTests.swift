@@ -31,6 +31,18 @@ import Testing
     }
   }
 
+  @Test(arguments: [200, 900])
+  func `a store whose log has more files runs full as well`(length: Int) throws {
+    var options = Self.options
+    options.carriedMax = 0
+    for blocks in stride(from: 3 * Self.leastBlocks, to: 400, by: 29) {
+      let life = FullLife(options, blocks: blocks, valueLength: length)
+      do { try life.run() } catch {
+        Issue.record("\(blocks) blocks, values of \(length) bytes, \(life.place): \(error)")
+      }
+    }
+  }
+
   @Test func `a full disk without space for a reserve takes nothing that was promised`() throws {
     for blocks in stride(from: 30, to: Self.leastBlocks, by: 3) {
       let life = FullLife(Self.options, blocks: blocks, valueLength: 900)

@@ -61,6 +61,7 @@ import Testing
         "bytes of a value in one page": "\(LargeValue.partLengthMax)",
         "parts of a value": "\(LargeValue.partCountMax)",
         "count or live blocks of a reference": "\(PageReference.aggregateMax)",
+        "files of the log": "\(LogLayout.filesMax)",
         "blocks of a file of the log, at first": "\(LogLayout.blocksMin)",
         "blocks of a file of the log, at most": "\(LogLayout.blocksMax)",
         "a sequence, a use, or an epoch": "\(LogLayout.sequenceMax)",

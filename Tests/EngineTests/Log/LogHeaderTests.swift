@@ -9,7 +9,8 @@ import Testing
   private static func header(use: UInt64, epoch: UInt64 = 4, salt: UInt64 = 9) -> LogHeader {
     LogHeader(
       identity: LogWorld.identity, number: use, epoch: epoch, blocks: 32, salt: salt,
-      firstSequence: 9, footer: LogWorld.footer(5), time: 70, openingBlocks: 3)
+      firstSequence: 9, footer: LogWorld.footer(5), time: 70, openingBlocks: 3,
+      file: UInt32((use & 1) ^ 1))
   }
 
   private static func encoded(_ header: LogHeader) -> Bytes {
@@ -67,8 +68,8 @@ import Testing
     #expect(isCorrupt(try change(12, to: little(31, 4))))
     #expect(isCorrupt(try change(12, to: little(65_537, 4))))
     #expect(isNewer(try change(56, to: little(1, 8))))
-    // The file of an odd use has another name.
-    #expect(isCorrupt(try change(64, to: little(7, 8))))
+    // Any file may hold any use.
+    #expect(try change(64, to: little(7, 8)) == nil)
     #expect(isCorrupt(try change(64, to: little(1 << 63, 8))))
     #expect(isCorrupt(try change(72, to: little(1 << 63, 8))))
     #expect(isCorrupt(try change(80, to: little(0, 8))))
@@ -79,6 +80,13 @@ import Testing
     #expect(isCorrupt(try change(136, to: little(0, 4))))
     #expect(isCorrupt(try change(136, to: little(16, 4))))
     #expect(isCorrupt(try change(136, to: little(1 << 31, 4))))
+    // An opening, or earlier uses that there were.
+    #expect(isCorrupt(try change(140, to: little(1, 4))))
+    #expect(try change(136, to: little(0, 4) + little(1, 4)) == nil)
+    #expect(try change(136, to: little(0, 4) + little(5, 4)) == nil)
+    #expect(isCorrupt(try change(136, to: little(0, 4) + little(6, 4))))
+    #expect(isCorrupt(try change(136, to: little(0, 4) + little(.max, 4))))
+    #expect(try change(144, to: little(5, 8)) == nil)
     // Reserved bytes are not looked at.
     #expect(try change(LogHeader.size, to: [1]) == nil)
     #expect(try change(4095, to: [1]) == nil)
@@ -170,6 +178,35 @@ import Testing
     #expect(inUse(1, 3) == nil)
     #expect(inUse(4, 2) == nil)
     #expect(inUse(1 << 62, 0) == nil)
+  }
+
+  @Test func `of more files the uses are there that the last one needs, and the one before it`()
+    throws
+  {
+    func inUse(_ uses: [UInt64], earlier: UInt32 = 0, epochs: [UInt64]? = nil) -> Int? {
+      let headers = zip(uses, epochs ?? uses.map { _ in 4 }).map { use, epoch in
+        var header = Self.header(use: use, epoch: epoch)
+        if use == uses.max(), earlier > 0 {
+          (header.openingBlocks, header.earlierUses) = (0, earlier)
+        }
+        return header
+      }
+      return try? LogFiles.inUse(headers)
+    }
+    #expect(inUse([1, 2, 0]) == 1)
+    #expect(inUse([4, 2, 3]) == 0)
+    #expect(inUse([1, 8, 7]) == 1)
+    #expect(inUse([4, 6, 3]) == nil)
+    #expect(inUse([4, 3, 4]) == nil)
+    #expect(inUse([4, 5, 6], earlier: 2) == 2)
+    #expect(inUse([3, 5, 6], earlier: 1) == 2)
+    #expect(inUse([3, 5, 6], earlier: 2) == nil)
+    #expect(inUse([6, 5], earlier: 1) == 0)
+    #expect(inUse([6, 5], earlier: 2) == nil)
+    #expect(inUse([4, 5, 6], earlier: 3) == nil)
+    #expect(inUse([4, 5, 6], earlier: 2, epochs: [1, 1, 2]) == 2)
+    #expect(inUse([4, 5, 6], earlier: 2, epochs: [2, 1, 1]) == nil)
+    #expect(inUse([4, 5, 6], earlier: 1, epochs: [2, 1, 1]) == 2)
   }
 
   @Test func `a use of a lower epoch than the one before it is refused`() throws {

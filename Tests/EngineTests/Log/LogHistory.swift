@@ -110,13 +110,21 @@ extension LogHistory {
     acknowledgedFooter = footer
   }
 
+  func addFile() throws { try open().addFile() }
+
+  func advance() throws {
+    try open().advance(salt: nextSalt())
+    acknowledged = last
+    acknowledgedFooter = footer
+  }
+
   func shrink() throws {
     try open().shrink(salt: nextSalt())
     acknowledged = last
     acknowledgedFooter = footer
   }
 
-  /// The whole life of a log: every kind of frame, growth, uses with an opening and without, shrinking.
+  /// The whole life of a log: every kind of frame, growth, uses with an opening, with earlier uses and without, shrinking.
   func live() throws {
     try create()
     try commit()
@@ -141,8 +149,34 @@ extension LogHistory {
     try flush()
     try appendFooter(last)
     try flush()
+    try liveInRing()
     try shrink()
     try commit()
+    try flush()
+  }
+
+  /// Uses without an opening that need one before, two, and none; a footer that frees their files; and a use with an opening.
+  private func liveInRing() throws {
+    try addFile()
+    try commit()
+    try flush()
+    try advance()
+    try commit(2)
+    try flush()
+    try addFile()
+    try advance()
+    try commit()
+    try flush()
+    try appendFooter(last - 1)
+    try flush()
+    try commit()
+    try advance()
+    try commit()
+    try appendFooter(last - 1)
+    try begin()
+    try commit()
+    try flush()
+    try appendFooter(last)
     try flush()
   }
 
@@ -152,6 +186,9 @@ extension LogHistory {
     try commit()
     try flush()
     try commit()
+    if try open().canAdvance() { try advance() } else { try begin() }
+    try commit()
+    try flush()
     try begin()
     try commit()
     try flush()

@@ -121,7 +121,7 @@ import Testing
         copyChecksum: footer.copyChecksum, coveredSequence: sequence)
       let header = LogHeader(
         identity: LogWorld.identity, number: use - UInt64(number), blocks: 32, salt: 3,
-        firstSequence: sequence + 1, footer: footer)
+        firstSequence: sequence + 1, footer: footer, file: number)
       let file = try medium.open(.log(header.file), .readWrite, at: .test)
       for copy in 0...1 { try file.write(header, copy: copy, at: .test) }
     }

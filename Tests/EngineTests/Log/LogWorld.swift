@@ -65,6 +65,12 @@ extension Log {
     try append(.commits, sequences: sequences, LogWorld.commits(sequences))
   }
 
+  /// Makes another file, of the size of the spare.
+  func addFile() throws(StoreError) {
+    let header = headerOfNextFile
+    add(try medium.addLog(header), header)
+  }
+
   /// Goes on in the spare, with all that is not covered as one overlay of the first attempt.
   func begin(_ footer: FooterReference? = nil, salt: UInt64) throws(StoreError) {
     let footer = footer ?? self.footer
@@ -85,7 +91,9 @@ struct LogContents: Equatable {
   let faults: [StoreError]
 
   init(reading files: LogFiles) throws {
-    var reader = LogReader(files)
+    var last = LogReader(files)
+    while try last.next() != nil {}
+    var reader = try LogReader(files, after: last.position.footer)
     while let frame = try reader.next() {
       frames.append(frame)
       switch frame.kind {

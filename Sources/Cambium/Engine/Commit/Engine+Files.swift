@@ -16,7 +16,7 @@ extension Engine {
   /// The error for the first file whose name no longer leads to it; nil if there is none. With the lock.
   func lostFile() -> StoreError? {
     guard medium.isShared else { return nil }
-    let logs = zip(LogLayout.fileNumbers, log.files).map { (FileName.log($0), $1) }
+    let logs = logFiles.enumerated().map { (FileName.log(UInt32($0)), $1) }
     let pages = working.base.file.pages.segments.entries.map {
       (FileName.pages($0.segment.number), $0.segment.file)
     }

@@ -107,8 +107,8 @@ extension Engine {
     lastGroupCount = max(1, commits.gatheredCount)
   }
 
-  /// Writes a group of commits as a frame; or, if that does not fit, `state`, whose last commits they are, as
-  /// the beginning of the next use.
+  /// Writes a group of commits as a frame, in the next use if it does not fit into this one; or `state`, whose last commits
+  /// they are, as the beginning of the next use.
   ///
   /// With the log's turn, without the lock.
   ///
@@ -118,7 +118,7 @@ extension Engine {
     flushing: Bool
   ) throws(StoreError) -> UInt64? {
     if let group {
-      if buffer.payloadCount > log.room {
+      if buffer.payloadCount > log.room, try !advance(with: state, for: buffer.payloadCount) {
         try beginUse(with: state)
         return state.sequence
       }
@@ -172,10 +172,10 @@ extension Engine {
   func leaveLogTurn(_ result: Result<UInt64?, StoreError>) {
     hasLogTurn = false
     hasBegunLog = log.isBegun
-    spareSize = log.spareBlocks * Layout.blockSize
     figures.note(log)
     if let duration = flushDuration.take() { figures.flushes.add(duration) }
     noteUse()
+    noteSizes()
     switch result {
     case .success(nil): break
     case .success(let sequence?): acknowledge(through: sequence)
@@ -185,11 +185,35 @@ extension Engine {
     progress()
   }
 
-  /// Where the log went over to its other file, it was full or soon would have been: the files should be
+  /// Takes in how large the spare is, and whether another file is wanted. With the log's turn and the lock.
+  private func noteSizes() {
+    spareSize = log.spareBlocks * Layout.blockSize
+    successorSize = log.smallestSuccessor.map { Int(log.slots[$0].blocks) * Layout.blockSize }
+    growAhead()
+    if logFiles.count != log.slots.count { logFiles = log.slots.map(\.file) }
+    let wants =
+      successorSize == nil && mayMakeLogFiles && log.usedShare > 0.5
+      && working.carriedSize > options.carriedMax && log.slots.count < options.logFilesMax
+    if wants, !wantsLogFile { background.wakeFolder() }
+    wantsLogFile = wants
+  }
+
+  /// Has the files become larger before a committer has to make the spare larger. With the lock.
+  private func growAhead() {
+    let most = options.openingMax(ofFile: spareSize)
+    guard working.carriedSize > most / 3 * 2, spareSize < logMax, logTarget <= spareSize,
+      mayMakeLogFiles
+    else { return }
+    logTarget = min(logMax, 2 * spareSize)
+    background.wakeFolder()
+  }
+
+  /// Where the log went over to another file, it was full or soon would have been: the files should be
   /// larger.
   private func noteUse() {
     if log.header.number == lastUse { return }
     lastUse = log.header.number
+    mayMakeLogFiles = true
     logTarget = min(logMax, max(logTarget, 2 * log.usableBlocks * Layout.blockSize))
     background.wakeFolder()
   }
@@ -229,7 +253,22 @@ extension Engine {
     try begun.map { _ in }.get()
   }
 
-  /// Goes over to the spare file: writes what the trees do not hold there and lets go of the one in use.
+  /// Goes over to the spare file, and leaves what the trees do not hold where it is, if that is much, and if another file is
+  /// free then.
+  ///
+  /// With the log's turn, without the lock.
+  ///
+  /// - Parameter payload: The bytes that a frame is to have space for there.
+  /// - Returns: false if what the trees do not hold has to be written again, by `beginUse`.
+  func advance(with state: StoreState, for payload: Int) throws(StoreError) -> Bool {
+    guard state.carriedSize > options.carriedMax, log.canAdvance(reserving: payload) else {
+      return false
+    }
+    try measuringFlush { () throws(StoreError) in try log.advance(salt: makeSalt()) }
+    return true
+  }
+
+  /// Goes over to the spare file: writes what the trees do not hold there, so that no other file is needed.
   ///
   /// With the log's turn, without the lock. When this returns, all of `state` is on the medium.
   func beginUse(with state: StoreState) throws(StoreError) {
@@ -241,6 +280,9 @@ extension Engine {
 }
 
 extension StoreState {
+  /// The bytes of what the trees do not hold.
+  var carriedSize: Int { fresh.byteCount + (frozen?.overlay.byteCount ?? 0) }
+
   /// The overlays as frames' payloads, oldest first, with the sequences that each stands for.
   func opening(_ names: TreeNames) -> [Log.Opening] {
     var opening: [Log.Opening] = []

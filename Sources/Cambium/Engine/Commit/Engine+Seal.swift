@@ -117,7 +117,7 @@ extension Engine {
 
   /// Waits until nobody publishes roots, and lets nobody begin. With the lock.
   private func takeFoldTurnForGood() {
-    while hasFoldTurn { progressed.wait() }
+    while hasFoldTurn || isGrowingLog { progressed.wait() }
     hasFoldTurn = true
   }
 

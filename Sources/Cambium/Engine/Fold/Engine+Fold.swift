@@ -169,7 +169,7 @@ extension Engine {
   }
 
   /// Writes a group of commits to the log, if there is one, and points it to `footer`: by a frame; or by the
-  /// header of its other file, which begins with `state`, the group included.
+  /// header of the next use, which begins with `state`, the group included.
   ///
   /// With the log's turn, without the lock.
   ///
@@ -178,10 +178,10 @@ extension Engine {
     _ footer: FooterReference, behind group: ClosedRange<UInt64>?, _ buffer: FrameBuffer,
     or state: StoreState
   ) throws(StoreError) -> UInt64? {
-    // What is left to carry over is little now, and the longer it is put off, the more there is.
-    if log.usedShare > 0.5 || !log.hasRoomForFooter
-      || (group != nil && buffer.payloadCount > log.room)
-    {
+    let isFull = !log.hasRoomForFooter || (group != nil && buffer.payloadCount > log.room)
+    // If little is left to carry over, the next use begins with that: the longer it is put off, the more there is.
+    let isLittle = log.usedShare > 0.5 && state.carriedSize <= options.carriedMax
+    if isLittle || isFull, try !advance(with: state, for: buffer.payloadCount) {
       try beginUse(with: state)
       return state.sequence
     }

@@ -81,6 +81,11 @@ extension StoreError {
     default: false
     }
   }
+
+  /// Whether it is about a use of the log before the one that it is in.
+  fileprivate func breaksEarlierUse(of files: LogFiles) -> Bool {
+    if case .corrupt(.log(let file, _), _, _) = self { file != files.inUse } else { false }
+  }
 }
 
 // MARK: Once
@@ -99,14 +104,13 @@ extension FollowedReading {
       if try isSuperseded(files) { return nil }
       try showWithoutWriter(&log)
       let isFirst = base == nil
-      let base = try self.base(of: &log, after: base)
+      let (base, state) = try state(of: &log, after: base, notes)
       try LogAge.check(files.header, base.file.footer)
       // A writer has looked when it opened the store, and now goes on behind what this reader sees.
       if isFirst, try !WriterLock.isHeld(in: medium) {
         try LogAge.check(files.header, newest: log.footer, in: medium)
       }
-      guard let state = try replay(log, over: base, notes) else { return nil }
-      return FollowedState(log: log, state: state)
+      return state.map { FollowedState(log: log, state: $0) }
     } catch {
       if try isSuperseded(files) { return nil }
       throw error
@@ -123,8 +127,7 @@ extension FollowedReading {
     try showWithoutWriter(&log)
     var state = followed.state
     if log.footer != state.base.file.reference {
-      let base = try base(of: &log, after: state.base)
-      guard let replayed = try replay(log, over: base, notes) else { return nil }
+      guard let replayed = try self.state(of: &log, after: state.base, notes).1 else { return nil }
       state = replayed
     } else if log.shown != followed.log.shown {
       let replayed = try replay(log, from: followed.log.shown, behind: state, notes)
@@ -161,6 +164,21 @@ extension FollowedReading {
 // MARK: The state
 
 extension FollowedReading {
+  /// The state that may be shown; nil if its frames are no longer there. If a use of the log that its footer needs is gone, the
+  /// next footer does without it: that one's frame was flushed before the file was begun again.
+  private func state(
+    of log: inout FollowedLog, after previous: Base?, _ notes: ReplayNotes?
+  ) throws(StoreError) -> (Base, StoreState?) {
+    while true {
+      let base = try base(of: &log, after: previous)
+      do throws(StoreError) {
+        return (base, try replay(log, over: base, notes))
+      } catch {
+        guard error.breaksEarlierUse(of: log.files), log.showNextFooter() else { throw error }
+      }
+    }
+  }
+
   /// The trees of the newest footer that may be shown, or of the next where its segments are gone.
   private func base(
     of log: inout FollowedLog, after previous: Base?
@@ -191,7 +209,7 @@ extension FollowedReading {
   ) throws(StoreError) -> StoreState? {
     try finish(
       LogReplay(over: base, capacity: options.foldThreshold, names: names, notes: notes),
-      LogReader(log.files),
+      LogReader(log.files, after: log.footer),
       through: log.shown)
   }
 
@@ -210,7 +228,7 @@ extension FollowedReading {
     through end: LogPosition
   ) throws(StoreError) -> StoreState? {
     do throws(StoreError) {
-      try replay.run(&reader, before: end.block)
+      try replay.run(&reader, before: end)
     } catch {
       replay.abort()
       throw error

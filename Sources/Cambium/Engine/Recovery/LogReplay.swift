@@ -31,13 +31,13 @@ struct LogReplay: ~Copyable {
     sequence = state.sequence
   }
 
-  /// Carries out the frames that `reader` comes to before `endBlock`.
+  /// Carries out the frames that `reader` comes to before `end`.
   ///
   /// - Throws: `.corrupt`, `.io`; then there is nothing to do but to drop it.
   mutating func run(
-    _ reader: inout LogReader, before endBlock: UInt32 = .max
+    _ reader: inout LogReader, before end: LogPosition? = nil
   ) throws(StoreError) {
-    while reader.position.block < endBlock, let frame = try reader.next() {
+    while end.map(reader.position.isBefore) ?? true, let frame = try reader.next() {
       switch frame.kind {
       case .commits: try commits(reader.payload, frame.sequences, at: reader.place)
       case .overlay: try overlay(reader.payload, frame.sequences, at: reader.place)

@@ -91,7 +91,7 @@ struct Recovery {
     let log = try Log(
       recovering: files, readTo: (content.position, content.end), opening: state.opening(names),
       footer: content.footer, salt: makeSalt(), reserve: reserve, clock: clock)
-    let next = max(try removeOrphans(of: page), page.footer.nextSegment)
+    let next = max(try removeOrphans(of: page, besides: log.slots.count), page.footer.nextSegment)
     cutTails(of: page)
     let appender = try PageAppender(
       to: medium, of: files.identity, behind: content.footer, from: next, output: .direct,
@@ -105,7 +105,7 @@ struct Recovery {
 
 // MARK: - Replaying
 
-/// What a log says, from its beginning to where it ends: which footer is the newest, and what follows it.
+/// What the use in which a log is says, from its beginning to where it ends: which footer is the newest, and what follows it.
 private struct LogContent {
   let position: LogPosition
   let end: LogEnd?
@@ -126,7 +126,7 @@ extension Recovery {
     _ content: LogContent, over base: Base, from files: LogFiles
   ) throws(StoreError) -> StoreState {
     var replay = LogReplay(over: base, capacity: options.foldThreshold, names: names)
-    var reader = LogReader(files)
+    var reader = try LogReader(files, after: content.footer)
     try replay.run(&reader)
     if case .torn(_, let reason) = content.end { report.discardedTail = reason }
     report.replayedCommits = replay.commitCount
@@ -168,19 +168,24 @@ extension Recovery {
     try? open.cut(to: Int(file.reference.endBlock) * Layout.blockSize, at: .segmentCutTruncate)
   }
 
-  /// Removes what no state refers to: files in the making, and page segments that the footer does not
-  /// name. Who reads an older state has them open.
+  /// Removes what no state refers to: files in the making, page segments that the footer does not
+  /// name, and files of the log where one of a lower number is missing. Who reads an older state has them open.
   ///
   /// - Returns: a number above those of all page segments that were there: what somebody may still know by
   ///   a number does not come back as something else.
-  private mutating func removeOrphans(of file: PageFile) throws(StoreError) -> UInt32 {
+  private mutating func removeOrphans(
+    of file: PageFile, besides logFileCount: Int
+  ) throws(StoreError) -> UInt32 {
     let kept = file.segmentNumbers
+    let logs = UInt32(logFileCount)
     var highest: UInt32 = 0
     for name in try medium.list(at: .directoryList) {
       if case .pages(let number) = name.kind {
         // What was to hold runs never had pages that anybody knows.
         if !name.isTemporary || !RunNumbers.all.contains(number) { highest = max(highest, number) }
         if !name.isTemporary, kept.contains(number) { continue }
+      } else if case .log(let number) = name.kind, number >= logs {
+        // One of a lower number was removed, and this one is back after a crash, or could not be removed.
       } else if !name.isTemporary {
         continue
       }

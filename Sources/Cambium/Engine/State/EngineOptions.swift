@@ -11,8 +11,13 @@ struct EngineOptions: Hashable, Sendable {
   var transactionBudget = 64 << 20
   /// How many runs of about one size a spilled transaction has before they are merged.
   var runsMax = 16
-  /// The size of each of the log's two files at first, and at most while overlays have their first size.
+  /// The size of each of the log's files at first, and at most while overlays have their first size.
   var logSize = Bounds(initial: 128 << 10, max: 32 << 20)
+  /// The most files that the log has. It begins with two.
+  var logFilesMax = 4
+  /// The bytes that no tree holds, up to which the log begins its next use with them. More is left where it is, if there is a
+  /// file that is free then.
+  var carriedMax = 1 << 20
   var readMode = ReadMode.mapped
   /// The sizes that nodes are built with.
   var nodeSizes = NodeSizes.standard
@@ -50,7 +55,8 @@ struct EngineOptions: Hashable, Sendable {
 
 extension EngineOptions {
   /// Returns the options for a store on a volume of `size` bytes: each file of the log may take a sixteenth of it, since
-  /// a log of full size would leave nothing of a small volume for the records. It may always have half a mebibyte: what is
+  /// a log of full size would leave nothing of a small volume for the records; and on one of less than a gibibyte, there are fewer of
+  /// them. It may always have half a mebibyte: what is
   /// deleted on a full disk has to fit into the log before there is space to fold it. The reserve takes a 64th.
   func fitting(volume size: Int?) -> EngineOptions {
     guard let size else { return self }
@@ -58,6 +64,9 @@ extension EngineOptions {
     options.reserveSize = Reserve.sizeMax(onVolume: size)
     while options.overlayScaleMax > 1, logSize.max * options.overlayScaleMax > size / 16 {
       options.overlayScaleMax /= 2
+    }
+    while options.logFilesMax > 2, logSize.max * options.logFilesMax > size / 8 {
+      options.logFilesMax -= 1
     }
     while options.logSize.max > max(size / 16, logSize.initial, 512 << 10) {
       options.logSize.max /= 2
@@ -67,19 +76,20 @@ extension EngineOptions {
   }
 }
 
-extension EngineOptions.Bounds {
-  /// Returns the bytes by which the log's two files may grow while entries are written.
+extension EngineOptions {
+  /// Returns the bytes by which the log's files may grow while entries are written.
   ///
-  /// A file is doubled when the next use of it could not begin with all that memory holds, and when the other was
+  /// A file is doubled when two thirds of what a use of it could begin with are in memory, and when the last one was
   /// more than half full at its end: so it is at most four times as long as what was written, then doubled up.
   ///
   /// - Parameters:
-  ///   - size: The bytes of both files now.
+  ///   - size: The bytes of all files now.
   ///   - byteCount: The bytes of the entries.
-  func growth(of size: Int, writing byteCount: Int) -> Int {
-    var file = initial
-    while file < max, file / 4 < byteCount { file *= 2 }
-    return Swift.max(0, 2 * Swift.min(file, max) - size)
+  func logGrowth(of size: Int, writing byteCount: Int) -> Int {
+    var file = logSize.initial
+    while file < logSize.max, file / 4 < byteCount { file *= 2 }
+    let files = byteCount > carriedMax ? logFilesMax : LogLayout.fileNumbers.count
+    return max(0, files * min(file, logSize.max) - size)
   }
 }
 

@@ -6,7 +6,7 @@ struct EngineFigures {
   var waitingThreads = 0
   /// The error that ended the last fold; nil after a fold that was completed.
   var foldFailure: StoreError?
-  /// The bytes of both files of the log, and those of the current one up to the end of its last frame.
+  /// The bytes of all files of the log, and those of the current one up to the end of its last frame.
   var logBytes = 0
   var usedLogBytes = 0
 
@@ -14,7 +14,7 @@ struct EngineFigures {
 
   /// Notes the sizes of the log. With the log's turn as well.
   mutating func note(_ log: Log) {
-    logBytes = log.sizes.reduce(0) { $0 + Int($1) } * Layout.blockSize
+    logBytes = log.blockCount * Layout.blockSize
     usedLogBytes = Int(log.endBlock) * Layout.blockSize
   }
 }

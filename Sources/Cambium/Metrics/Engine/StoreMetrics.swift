@@ -31,7 +31,7 @@ public struct StoreMetrics: Hashable, Sendable {
   public internal(set) var folds = WorkDurations()
   /// The bytes of committed changes that are in no tree yet. They are in memory and in the log.
   public internal(set) var foldBacklogBytes = 0
-  /// The bytes of both files of the log.
+  /// The bytes of all files of the log.
   public internal(set) var logBytes = 0
   /// The bytes of the log's current file up to the end of its last frame.
   public internal(set) var usedLogBytes = 0

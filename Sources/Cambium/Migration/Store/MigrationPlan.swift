@@ -164,8 +164,8 @@ extension MigrationPlan {
     bytesToWrite = measure.bytesWritten
     let trees = try backend.trees()
     blobBytesToWrite = try MovedValues(by: route, from: old, in: trees).bytes
-    let log = EngineOptions().logSize
-    logBytesToGrow = log.growth(of: backend.logUse.size, writing: measure.bytesLogged)
+    logBytesToGrow = EngineOptions().logGrowth(
+      of: backend.logUse.size, writing: measure.bytesLogged)
     let new = try Entities(route.to, model: nil, names: backend.names)
     let findings = try RecordCounting.findings(of: route, from: old, to: new, in: trees)
     uncertain = findings.uncertainties

@@ -17,7 +17,7 @@ struct SalvagedLog {
   var use: UInt64 { files.header.number }
 
   /// - Parameter note: Called with each fault of the log.
-  /// - Returns: nil if neither of its files can be read.
+  /// - Returns: nil if none of its files can be read.
   init?(of medium: any FileSystem, note: (StoreError) -> Void) {
     var isWhole = true
     let files: LogFiles
@@ -44,12 +44,23 @@ struct SalvagedLog {
       note(error)
       remains = reader.remains()
     }
+    footer = reader.position.footer
+    var sequence = reader.position.lastSequence
+    if let loss = LostUse(before: files, after: footer) {
+      isWhole = false
+      wasFlushed = true
+      note(loss.fault)
+      // What follows it cannot be carried out.
+      let read = Int(reader.position.block) - LogLayout.firstFrameBlock
+      remains.byteCount += loss.remains.byteCount + read * Layout.blockSize
+      remains.lastSequence = max(remains.lastSequence, loss.remains.lastSequence, sequence)
+      sequence = loss.sequence
+    }
     self.files = files
     self.remains = remains
     self.wasFlushed = wasFlushed
     self.isWhole = isWhole
-    footer = reader.position.footer
-    sequence = reader.position.lastSequence
+    self.sequence = sequence
   }
 
   /// Calls `body` with the changes of commits after a sequence, in order: the operations of one commit, or of all that
@@ -60,7 +71,13 @@ struct SalvagedLog {
     after sequence: UInt64,
     _ body: (RawSpan, StoreError.CorruptPlace) throws(StoreError) -> Void
   ) throws(StoreError) {
-    var reader = LogReader(files)
+    var reader: LogReader
+    do throws(StoreError) {
+      reader = try LogReader(files, after: footer)
+    } catch {
+      // What follows a use that is gone cannot be carried out.
+      return
+    }
     while let frame = try? reader.next() {
       switch frame.kind {
       case .overlay where frame.sequences.upperBound > sequence:
@@ -74,6 +91,36 @@ struct SalvagedLog {
         }
       default: break
       }
+    }
+  }
+}
+
+/// What is lost if a use cannot be read whole that the log needs before the one that it is in.
+private struct LostUse {
+  let fault: StoreError
+  /// The last commit before it.
+  let sequence: UInt64
+  let remains: LogRemains
+
+  /// - Returns: nil if all of them are whole.
+  init?(before files: LogFiles, after footer: FooterReference) {
+    guard files.header.start > footer.coveredSequence else { return nil }
+    var reader: LogReader
+    do throws(StoreError) {
+      reader = try LogReader(files, after: footer)
+    } catch {
+      (fault, sequence, remains) = (error, footer.coveredSequence, LogRemains())
+      return
+    }
+    do throws(StoreError) {
+      while reader.position.use < files.header.number, try reader.next() != nil {}
+      return nil
+    } catch {
+      // Damage to the last use has been noted.
+      if reader.position.use == files.header.number { return nil }
+      fault = error
+      sequence = reader.position.lastSequence
+      remains = reader.remains()
     }
   }
 }

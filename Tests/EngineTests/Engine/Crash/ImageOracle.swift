@@ -65,7 +65,8 @@ extension ImageOracle {
   /// Nothing is there that nobody needs.
   private func check(filesOf engine: SimulatedEngine, in image: SimulatedFileSystem) throws {
     let segments = engine.working.base.file.segmentNumbers.map { FileName.pages($0) }
-    let expected = Set([.lock, .log(0), .log(1)] + segments)
+    let logs = engine.logFiles.indices.map { FileName.log(UInt32($0)) }
+    let expected = Set([.lock] + logs + segments)
     let names = image.names
     try agree(names == expected, "\(names), and not \(expected)")
   }

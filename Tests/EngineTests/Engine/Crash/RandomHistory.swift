@@ -29,6 +29,7 @@ struct RandomHistory {
     if seed % 3 == 2 { scenario.options.overlayScaleMax = 4 }
     if seed % 4 == 2 { scenario.options.leastSegmentOfGarbage = 16 << 10 }
     if seed % 2 == 1 { scenario.options.levelRatio = 0 }
+    if seed % 4 < 2 { scenario.options.carriedMax = 0 }
     if seed % 5 == 1 { scenario.options.foldThreshold = 16 << 10 }
     if seed % 4 == 1 { scenario.options.readMode = .mapped }
     run = ScenarioRun(scenario)

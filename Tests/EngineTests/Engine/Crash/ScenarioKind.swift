@@ -6,7 +6,8 @@ import TestSupport
 /// The scenarios that the tests go through. A seed picks their keys, sizes and order.
 enum ScenarioKind: String, CaseIterable, Sendable {
   case creation, firstCommit, smallCommits, mixedDurability, largeValues, commitByFooter, removals
-  case severalTrees, savepoints, logSwitch, logSwitchFrozen, steppedFold, growth, sealing, closing
+  case severalTrees, savepoints, logSwitch, logSwitchFrozen, logRing, steppedFold, growth, sealing,
+    closing
   case reopening, newSegments, everything
   case compacting, compactingSegments, compactingKept
 
@@ -56,6 +57,7 @@ private struct ScenarioWriter {
     case .savepoints: savepoints()
     case .logSwitch: times(number(26...34)) { $0.commit(.durable) }
     case .logSwitchFrozen: logSwitchFrozen()
+    case .logRing: logRing()
     case .steppedFold: steppedFold()
     case .growth: growth()
     case .sealing: sealing()
@@ -137,6 +139,24 @@ extension ScenarioWriter {
     maybe(.step(1))
     times(number(14...26)) { $0.commit(.durable) }
     add(.settle)
+  }
+
+  /// Commits until the log is full, and again, while a third and a fourth file are made, and folds free what was before.
+  private mutating func logRing() {
+    scenario.options.carriedMax = 0
+    scenario.options.logFilesMax = number(3...4)
+    scenario.options.logSize = .init(initial: 128 << 10, max: chance(2) ? 128 << 10 : 256 << 10)
+    times(number(9...10)) { $0.commit(.durable) }
+    add(.step(1))
+    times(number(26...36)) {
+      $0.commit($0.durability())
+      if $0.chance(6) { $0.add(.freeze) }
+      if $0.chance(4) { $0.add(.step(1)) }
+    }
+    maybe(.settle)
+    maybe(.kill, .open)
+    times(number(8...16)) { $0.commit(.durable) }
+    maybe(.settle)
   }
 
   private mutating func steppedFold() {

@@ -131,7 +131,7 @@ import Testing
       scenario.options.leastSegmentOfGarbage = 1
       scenario.options.automaticCompaction = Self.always
       var sweep = CrashSweep(scenario: scenario)
-      sweep.stride = scaled(kind == .compacting ? 3 : 1, debug: 11)
+      sweep.stride = scaled(kind == .compacting ? 3 : 1, debug: 3)
       findings.add(sweep.run())
     }
     for violation in findings.violations.prefix(5) { Issue.record("\(violation)") }
