@@ -370,25 +370,4 @@ struct RelatedMigrationTests {
     trial.first = 2
     try await trial.run(byServer: true)
   }
-
-  @Test("Random versions give the same tables and rows as those of a migrated store")
-  func randomVersions() async throws {
-    var byServer = 0
-    for seed in 1...Self.seedCount {
-      var trial = MigrationTrial(
-        name: "m_random_\(seed)", versions: RandomVersions(seed: UInt64(seed), count: 3).versions)
-      trial.count = 12
-      do {
-        let migration = try await trial.run()
-        byServer += migration.statements.isEmpty ? 0 : 1
-      } catch {
-        Issue.record(error, "seed \(seed)")
-      }
-    }
-    #expect(byServer > Self.seedCount / 2)
-  }
-
-  /// The number of random models; CAMBIUM_RANDOM_MODELS sets another.
-  private static let seedCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_RANDOM_MODELS"].flatMap { Int($0) } ?? 12
 }

@@ -148,8 +148,8 @@ struct RebuildTests {
     ]
     var trial = trial("keys", one, two)
     trial.values = [
-      "Truck.id": { .integer(-1 - Int64($0.next() % 1_000_000)) },
-      "Vehicle.id": { .integer(Int64($0.next() % 1_000_000)) },
+      "Truck.id": { .integer(-1 - Int64($0.next() % UInt64(1_000_000))) },
+      "Vehicle.id": { .integer(Int64($0.next() % UInt64(1_000_000))) },
     ]
     try await trial.run(byServer: false)
   }
