@@ -99,7 +99,7 @@ package struct BackOut {
       + MoveState.ownTables.map { "\(PostgresPlan.stateSchema).\($0)" }
     return [
       "DROP TABLE IF EXISTS \(names.joined(separator: ", "))\(cascading ? " CASCADE" : "")",
-      Outbox.removal,
+      Outbox.removal, VersionGuard.removal,
     ]
   }
 }

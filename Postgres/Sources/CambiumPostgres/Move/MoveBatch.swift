@@ -8,9 +8,15 @@ final class MoveBatch {
   /// The number of rows that are committed.
   private var committed: Int
   private var isOpen = false
+  /// The table with the numbers of committed rows.
+  private let progress: String
 
-  init(_ table: TablePlan, of plan: PostgresPlan, _ connection: Connection, after count: Int) {
+  init(
+    _ table: TablePlan, of plan: PostgresPlan, _ connection: Connection, after count: Int,
+    progress: String = "\(PostgresPlan.stateSchema).moved"
+  ) {
     self.table = table
+    self.progress = progress
     self.plan = plan
     self.connection = connection
     committed = count
@@ -37,14 +43,13 @@ final class MoveBatch {
   }
 
   private var recordLiteral: String { SQL.literal(table.record.name) }
-  private var state: String { PostgresPlan.stateSchema }
 
   /// Begins the transaction, unless it has begun. No other connection may have added rows since.
   private func open() throws(PostgresError) {
     if isOpen { return }
     try connection.run("BEGIN")
     let found = try connection.run(
-      "SELECT row_count FROM \(state).moved WHERE record = \(recordLiteral) FOR UPDATE")
+      "SELECT row_count FROM \(progress) WHERE record = \(recordLiteral) FOR UPDATE")
     guard found.first?.first == "\(committed)" else {
       // A commit whose answer was lost. It is looked up again.
       throw PostgresError.overtaken("Another connection has moved records of \(table.record.name).")
@@ -56,7 +61,7 @@ final class MoveBatch {
     let count = rows.count
     try rows.flush()
     try connection.run(
-      "UPDATE \(state).moved SET row_count = row_count + \(count) WHERE record = \(recordLiteral)")
+      "UPDATE \(progress) SET row_count = row_count + \(count) WHERE record = \(recordLiteral)")
     try connection.run("COMMIT")
     isOpen = false
     committed += count

@@ -72,6 +72,7 @@ struct MoveState {
   /// The tables of the schema `cambium`.
   static let ownTables = [
     "store", "moved", "schema", "map", "blob", "outbox", "outbox_mark", "committed",
+    "migration", "migration_progress",
   ]
 
   /// The statements that make and fill the tables with the state.
@@ -85,7 +86,7 @@ struct MoveState {
     let place = try cursor.map { SQL.literal(try text(of: $0)) } ?? "NULL"
     let stage = cursor == nil ? MoveStage.finished : .copying
     let options = String(decoding: try JSONEncoder().encode(plan.options), as: UTF8.self)
-    var statements = [
+    let statements = [
       """
       CREATE TABLE \(schema).store (
         identity text PRIMARY KEY,
@@ -109,12 +110,19 @@ struct MoveState {
         + " \(cursor?.sequence ?? 0), \(place), \(SQL.literal("\(plan.schema.fingerprint)")),"
         + " \(SQL.literal(options)), '\(stage.rawValue)', \(makingSchema))",
     ]
-    for schema in schemas {
-      let label = schema.label.map { SQL.literal($0) } ?? "NULL"
-      statements.append(
-        "INSERT INTO \(Self.schema).schema VALUES (\(schema.version), \(label),"
-          + " \(SQL.literal("\(schema.fingerprint)")), \(SQL.literal("\(SchemaLock([schema]))")))")
-    }
+    return statements + schemas.map { statement(of: $0) } + recordStatements(plan)
+  }
+
+  /// The statement that adds a version.
+  static func statement(of version: Schema) -> String {
+    let label = version.label.map { SQL.literal($0) } ?? "NULL"
+    return "INSERT INTO \(schema).schema VALUES (\(version.version), \(label),"
+      + " \(SQL.literal("\(version.fingerprint)")), \(SQL.literal("\(SchemaLock([version]))")))"
+  }
+
+  /// The statements that add the records, with the names of their tables and columns.
+  static func recordStatements(_ plan: PostgresPlan) -> [String] {
+    var statements: [String] = []
     for table in plan.tables {
       statements.append(
         "INSERT INTO \(schema).moved (record) VALUES (\(SQL.literal(table.record.name)))")

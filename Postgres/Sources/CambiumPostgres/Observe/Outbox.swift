@@ -52,9 +52,7 @@ struct Outbox: Sendable {
   ///
   /// - Throws: `PostgresError`.
   init(_ connection: Connection, _ plan: PostgresPlan, _ options: PostgresOptions) throws {
-    let statements = plan.outboxStatements
-    let hash = SHA256.hash(Array(statements.joined(separator: ";").utf8))
-    let text = hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    let text = Self.hash(plan.outboxStatements)
     let comment = "SELECT obj_description(to_regclass('\(Self.table)'), 'pg_class') = '\(text)'"
     if try connection.run(comment).first?.first == "t" {
       obstacle = nil
@@ -69,8 +67,7 @@ struct Outbox: Sendable {
       try connection.run(
         "SELECT pg_advisory_xact_lock(hashtext('cambium'), hashtext('create'))")
       if try connection.run(comment).first?.first != "t" {
-        for statement in statements { try connection.run(statement) }
-        try connection.run("COMMENT ON TABLE \(Self.table) IS '\(text)'")
+        for statement in Self.creation(plan) { try connection.run(statement) }
       }
       try connection.run("COMMIT")
       obstacle = nil
@@ -86,6 +83,17 @@ struct Outbox: Sendable {
 // MARK: - Making
 
 extension Outbox {
+  /// The statements that make the outbox of a plan, or renew it, and say so in a comment.
+  static func creation(_ plan: PostgresPlan) -> [String] {
+    let statements = plan.outboxStatements
+    return statements + ["COMMENT ON TABLE \(table) IS '\(hash(statements))'"]
+  }
+
+  private static func hash(_ statements: [String]) -> String {
+    let hash = SHA256.hash(Array(statements.joined(separator: ";").utf8))
+    return hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
   /// Drops the functions of the triggers, after the tables that have these.
   static let removal = """
     DO $cambium$

@@ -63,6 +63,7 @@ extension PlanBuilder {
     let isConstraint =
       index.isUnique && condition == nil && !index.parts.contains { $0.isDescending }
     return IndexPlan(
+      number: index.number,
       name: relations.take(
         "\(table.name)_\(names.joined(separator: "_"))_\(index.isUnique ? "key" : "idx")"),
       isUnique: index.isUnique, isConstraint: isConstraint, method: isExpanded ? "gin" : "btree",
@@ -106,7 +107,8 @@ extension PlanBuilder {
     let table = plan.tables[place]
     guard Set(table.key.map(\.isDescending)).count > 1 else { return }
     let index = IndexPlan(
-      name: relations.take("\(table.name)_key_idx"), isUnique: false, isConstraint: false,
+      number: nil, name: relations.take("\(table.name)_key_idx"), isUnique: false,
+      isConstraint: false,
       method: "btree",
       parts: table.key.map { SQL.name($0.name) + ($0.isDescending ? " DESC" : "") }, condition: nil)
     update(place) { $0.indexes.append(index) }

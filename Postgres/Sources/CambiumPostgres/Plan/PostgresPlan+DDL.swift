@@ -45,6 +45,7 @@ extension PostgresPlan {
       )
       """,
       CommitMark.tableStatement,
+      VersionGuard.creation(of: schema.version),
     ]
   }
 
@@ -53,7 +54,8 @@ extension PostgresPlan {
     tables.flatMap { table in [statement(of: table)] + table.lists.map { statement(of: $0) } }
   }
 
-  private func statement(of table: TablePlan) -> String {
+  /// The table without keys and indexes.
+  func statement(of table: TablePlan) -> String {
     let lines =
       table.columns.map { column in column.line }
       + table.checks.map { "CONSTRAINT \(SQL.name($0.name)) CHECK (\($0.condition))" }
@@ -61,7 +63,8 @@ extension PostgresPlan {
       + lines.map { "  " + $0 }.joined(separator: ",\n") + "\n)"
   }
 
-  private func statement(of list: ListPlan) -> String {
+  /// The table of a list, without keys and indexes.
+  func statement(of list: ListPlan) -> String {
     let lines =
       list.keyColumns.map { "\(SQL.name($0.name)) \($0.type.columnText) NOT NULL" } + [
         "\(SQL.name(list.positionColumn)) integer NOT NULL",
@@ -77,44 +80,49 @@ extension PostgresPlan {
     var statements = [
       "ALTER TABLE \(name) ADD PRIMARY KEY (\(SQL.names(table.key.map(\.name))))"
     ]
-    for index in table.indexes {
-      let parts = index.parts.joined(separator: ", ")
-      if index.isConstraint {
-        statements.append(
-          "ALTER TABLE \(name) ADD CONSTRAINT \(SQL.name(index.name)) UNIQUE (\(parts))")
-      } else {
-        statements.append(
-          "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(SQL.name(index.name)) ON \(name)"
-            + (index.method == "btree" ? "" : " USING \(index.method)") + " (\(parts))"
-            + (index.condition.map { " WHERE \($0)" } ?? ""))
-      }
+    statements += table.indexes.map { statement(of: $0, in: table) }
+    return statements + table.lists.flatMap { keyStatements(of: $0) }
+  }
+
+  /// A unique constraint or an index of a table.
+  func statement(of index: IndexPlan, in table: TablePlan) -> String {
+    let name = qualified(table.name)
+    let parts = index.parts.joined(separator: ", ")
+    if index.isConstraint {
+      return "ALTER TABLE \(name) ADD CONSTRAINT \(SQL.name(index.name)) UNIQUE (\(parts))"
     }
-    for list in table.lists {
-      let names = list.keyColumns.map(\.name) + [list.positionColumn]
-      statements.append(
-        "ALTER TABLE \(qualified(list.name)) ADD CONSTRAINT \(SQL.name(list.keyName)) PRIMARY KEY (\(SQL.names(names)))"
-      )
-      statements.append(
-        "CREATE INDEX \(SQL.name(list.indexName)) ON \(qualified(list.name)) (\(SQL.name(list.elementColumn)))"
-      )
-    }
-    return statements
+    return "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(SQL.name(index.name)) ON \(name)"
+      + (index.method == "btree" ? "" : " USING \(index.method)") + " (\(parts))"
+      + (index.condition.map { " WHERE \($0)" } ?? "")
+  }
+
+  /// The primary key and the index of a list's table.
+  func keyStatements(of list: ListPlan) -> [String] {
+    let names = list.keyColumns.map(\.name) + [list.positionColumn]
+    return [
+      "ALTER TABLE \(qualified(list.name)) ADD CONSTRAINT \(SQL.name(list.keyName)) PRIMARY KEY (\(SQL.names(names)))",
+      "CREATE INDEX \(SQL.name(list.indexName)) ON \(qualified(list.name)) (\(SQL.name(list.elementColumn)))",
+    ]
   }
 
   /// The foreign keys, which are checked at the end of a transaction, as in the store.
-  var foreignKeyStatements: [String] {
-    tables.flatMap { table in
-      table.foreignKeys.map { statement(of: $0, in: table.name) }
-        + table.lists.flatMap { list in
-          [
-            "ALTER TABLE \(qualified(list.name)) ADD CONSTRAINT \(SQL.name(list.ownerKeyName))"
-              + " FOREIGN KEY (\(SQL.names(list.keyColumns.map(\.name))))"
-              + " REFERENCES \(qualified(table.name)) (\(SQL.names(table.key.map(\.name))))"
-              + " ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED",
-            statement(of: list.foreignKey, in: list.name),
-          ]
-        }
-    }
+  var foreignKeyStatements: [String] { tables.flatMap { foreignKeyStatements(of: $0) } }
+
+  /// Those of a table and of its lists.
+  func foreignKeyStatements(of table: TablePlan) -> [String] {
+    table.foreignKeys.map { statement(of: $0, in: table.name) }
+      + table.lists.flatMap { foreignKeyStatements(of: $0, in: table) }
+  }
+
+  /// Those of a list's table, to the record with the list and to those in it.
+  func foreignKeyStatements(of list: ListPlan, in table: TablePlan) -> [String] {
+    [
+      "ALTER TABLE \(qualified(list.name)) ADD CONSTRAINT \(SQL.name(list.ownerKeyName))"
+        + " FOREIGN KEY (\(SQL.names(list.keyColumns.map(\.name))))"
+        + " REFERENCES \(qualified(table.name)) (\(SQL.names(table.key.map(\.name))))"
+        + " ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED",
+      statement(of: list.foreignKey, in: list.name),
+    ]
   }
 
   /// The same foreign keys, each with its table, by name.
@@ -140,7 +148,7 @@ extension PostgresPlan {
     }
   }
 
-  private func statement(of key: ForeignKeyPlan, in table: String) -> String {
+  func statement(of key: ForeignKeyPlan, in table: String) -> String {
     "ALTER TABLE \(qualified(table)) ADD CONSTRAINT \(SQL.name(key.name))"
       + " FOREIGN KEY (\(SQL.name(key.column)))"
       + " REFERENCES \(qualified(key.table)) (\(SQL.name(key.tableColumn)))"
@@ -150,7 +158,7 @@ extension PostgresPlan {
 
 extension ColumnPlan {
   /// The column as a table's definition has it.
-  fileprivate var line: String {
+  var line: String {
     var line = "\(SQL.name(name)) \(typeText)"
     if let generated { line += " GENERATED ALWAYS AS (\(generated)) STORED" }
     if let identity {

@@ -168,6 +168,8 @@ package struct CheckPlan: Sendable, Hashable {
 }
 
 package struct IndexPlan: Sendable, Hashable {
+  /// The number of the index in the schema; nil for that of a primary key's order.
+  package let number: UInt32?
   package let name: String
   package let isUnique: Bool
   /// True if it can be a constraint of the table: it has no order and no condition.

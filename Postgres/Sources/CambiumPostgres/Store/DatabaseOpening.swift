@@ -14,11 +14,15 @@ struct DatabaseOpening: Sendable {
     self.options = options
   }
 
-  /// Returns the plan of the database.
+  /// The reason for which a database is not opened into which a store is moved.
+  static let unfinished =
+    "the move of a store into it is not finished: run \"cambium postgres finish\""
+
+  /// Returns the plan of the database, and the guard of its version.
   ///
   /// - Throws: `PostgresStoreError.unsupportedModel`, `.unsuitableDatabase`, `.server`, `.connectionLost`; `StoreError.needsMigration`,
   ///   `.newerSchema`.
-  func open(_ connection: Connection) throws -> PostgresPlan {
+  func open(_ connection: Connection) throws -> (PostgresPlan, VersionGuard) {
     do {
       let plan = try plan(connection)
       let reasons = try Self.obstacles(plan, mapping)
@@ -26,7 +30,7 @@ struct DatabaseOpening: Sendable {
       if try MoveState(from: connection) == nil { try create(plan, connection) }
       try check(plan, connection)
       try prepareMarks(connection)
-      return plan
+      return (plan, try VersionGuard(plan.schema.version, connection))
     } catch let error as PostgresError {
       throw error.ofStore
     }
@@ -41,8 +45,7 @@ struct DatabaseOpening: Sendable {
       return PostgresPlan(mapping.schema)
     }
     guard state.stage == .finished else {
-      throw PostgresStoreError.unsuitableDatabase(
-        reason: "the move of a store into it is not finished: run \"cambium postgres finish\"")
+      throw PostgresStoreError.unsuitableDatabase(reason: Self.unfinished)
     }
     return PostgresPlan(mapping.schema, options: state.options)
   }
@@ -103,14 +106,19 @@ struct DatabaseOpening: Sendable {
       throw PostgresStoreError.unsuitableDatabase(
         reason: "version \(version) is described differently there")
     }
+    try Self.checkMap(plan, connection)
+    try checkGenerated(plan, connection)
+  }
+
+  /// Throws unless the database has the tables and columns of a plan.
+  static func checkMap(_ plan: PostgresPlan, _ connection: Connection) throws {
     let found = try connection.run(
       "SELECT record, field, table_name, column_name FROM \(PostgresPlan.stateSchema).map")
-    let missing = Self.map(plan).subtracting(found.map { Mapping($0) })
+    let missing = map(plan).subtracting(found.map { Mapping($0) })
     if let first = missing.first {
       throw PostgresStoreError.unsuitableDatabase(
         reason: "it has no \(first.table ?? "").\(first.column ?? "") for \(first.record ?? "")")
     }
-    try checkGenerated(plan, connection)
   }
 
   /// Throws unless the server computes what it is to compute: this store writes none of it, and a database that an earlier version

@@ -17,6 +17,11 @@ public struct PostgresOptions: Sendable {
   public var patience: Duration = .seconds(60)
   /// The server that reads go to.
   public var reads = ReadServer.primary
+  /// The migrations that are allowed. `stepwise` only concerns those that the program has to do itself.
+  public var migration = MigrationOptions()
+  /// The directory for the records of a migration that the server cannot do by statements; nil for that of temporary files. It has to
+  /// have space for all records, and is needed again to resume after an interruption.
+  public var migrationDirectory: String?
 
   /// Creates the default options.
   public init() {}
@@ -44,6 +49,7 @@ public final class PostgresStore: RecordStore {
   public typealias Transaction = PostgresTransaction
 
   private let plan: PostgresPlan
+  private let version: VersionGuard
   let mapping: RecordMapping
   private let options: PostgresOptions
   private let pool: SessionPool
@@ -59,11 +65,14 @@ public final class PostgresStore: RecordStore {
   ///   - address: The database, as a URL or a connection string of libpq. The rest comes from the environment, `.pgpass` and
   ///     service files. It may have several hosts. Unless it has other values, `target_session_attrs` is `read-write`, and a host that
   ///     does not answer is given up after 3 seconds, or 11 when the connection was in use.
-  ///   - model: The model, in the version that the database has: it is not migrated from here.
-  /// - Throws: `StoreError.invalidDescription`, `.needsMigration`, `.newerSchema`; `PostgresStoreError.unsupportedModel`,
-  ///   `.unsuitableDatabase`, `.connectionLost`, `.server`.
+  ///   - model: The model. A database of an older version is migrated.
+  ///   - steps: The steps that do not follow from the descriptions.
+  ///   - migration: The treatment of a database of an older version: `.deferred` migrates it at once, too.
+  /// - Throws: `StoreError.invalidDescription`, `.newerSchema`; `.needsMigration` if the migration is refused, and otherwise the errors
+  ///   of `PostgresMigration.run()`; `PostgresStoreError.unsupportedModel`, `.unsuitableDatabase`, `.connectionLost`, `.server`.
   public init(
-    _ address: String, model: StoreModel, options: PostgresOptions = PostgresOptions()
+    _ address: String, model: StoreModel, steps: [MigrationStep] = [],
+    migration: MigrationMode = .automatic, options: PostgresOptions = PostgresOptions()
   ) async throws {
     let mapping = try RecordMapping(model)
     self.mapping = mapping
@@ -77,7 +86,13 @@ public final class PostgresStore: RecordStore {
       }
     let opening = DatabaseOpening(mapping, try model.schemas(), options)
     let opened = SessionRun(pool, patience: .zero)
-    let plan = try await opened.run { connection in try opening.open(connection) }
+    let plan: PostgresPlan
+    do {
+      (plan, version) = try await opened.run { connection in try opening.open(connection) }
+    } catch StoreError.needsMigration where migration != .refuse {
+      try await PostgresMigration(address, model, steps, options).run()
+      (plan, version) = try await opened.run { connection in try opening.open(connection) }
+    }
     self.plan = plan
     outbox = try await opened.run { connection in
       do {
@@ -111,15 +126,15 @@ public final class PostgresStore: RecordStore {
   public func read<Result: Sendable>(
     _ body: @Sendable (PostgresSnapshot) throws -> Result
   ) async throws -> Result {
-    let (plan, mapping) = (plan, mapping)
+    let (plan, mapping, version) = (plan, mapping, version)
     let found = try await standbys?.read { connection in
-      try connection.read("REPEATABLE READ READ ONLY", plan, mapping, body)
+      try connection.read("REPEATABLE READ READ ONLY", version, plan, mapping, body)
     }
     if let found { return found }
     return try await SessionRun(pool, patience: options.patience).run { connection in
       // After a pooler, the server may be a stand-by meanwhile, where it is an error to ask for writes.
       try connection.read(
-        "REPEATABLE READ READ WRITE; SET TRANSACTION READ ONLY", plan, mapping, body)
+        "REPEATABLE READ READ WRITE; SET TRANSACTION READ ONLY", version, plan, mapping, body)
     }
   }
 
@@ -137,7 +152,7 @@ public final class PostgresStore: RecordStore {
     durability: Durability? = nil, author: String? = nil,
     _ body: @Sendable (inout PostgresTransaction) throws -> Result
   ) async throws -> Result {
-    let run = TransactionRun(plan, mapping, durability, options, trimming)
+    let run = TransactionRun(plan, mapping, durability, options, trimming, version)
     let (result, position) = try await SessionRun(pool, patience: options.patience).write {
       connection, writer in
       try run.write(connection, as: writer, body)
@@ -148,16 +163,19 @@ public final class PostgresStore: RecordStore {
 }
 
 extension Connection {
-  /// Begins a transaction.
+  /// Begins a transaction in a version of the database.
   ///
+  /// - Parameter mode: The isolation level, and what else is run with the same statement.
   /// - Throws: `ConnectionLoss` if the connection is lost, or the server cannot have such a transaction, since it is no primary any
-  ///   more; `PostgresStoreError.server`.
-  func begin(_ mode: String) throws {
+  ///   more; `StoreError.newerSchema` if the database has been migrated; `PostgresStoreError.server`.
+  func begin(_ mode: String, of version: VersionGuard) throws {
     do {
       try run("BEGIN ISOLATION LEVEL \(mode)")
     } catch {
       if error.isLoss || error.state == "0A000" { throw ConnectionLoss(error, isUnbegun: true) }
-      throw error.ofStore
+      _ = try? run("ROLLBACK")
+      if error.isConflict { throw ConnectionLoss(error) }
+      throw error.state == "42P01" ? version.refusal(self) : error.ofStore
     }
   }
 
@@ -165,10 +183,10 @@ extension Connection {
   ///
   /// - Throws: errors of `body`; `ConnectionLoss`, also if a stand-by has ended the transaction, since it was in the way of its log.
   fileprivate func read<Result>(
-    _ mode: String, _ plan: PostgresPlan, _ mapping: RecordMapping,
+    _ mode: String, _ version: VersionGuard, _ plan: PostgresPlan, _ mapping: RecordMapping,
     _ body: (PostgresSnapshot) throws -> Result
   ) throws -> Result {
-    try begin(mode)
+    try begin(mode + version.reading, of: version)
     let server = ServerTransaction(plan, mapping, self)
     defer {
       server.end()

@@ -19,6 +19,9 @@
   case noPrimary(after: Duration, reason: String)
   /// The server refused a statement. Nothing was committed.
   case server(state: String, message: String)
+  /// A migration cannot begin, or end: other transactions, or another migration, did not end in time, or other objects of the database
+  /// depend on its tables. The database still has the old version.
+  case migrationBlocked(reason: String)
   /// Changes cannot be observed: the database has no outbox, or notifications do not reach the program, as through pgbouncer in its
   /// transaction mode. Everything else works.
   case cannotObserve(reason: String)
@@ -44,6 +47,9 @@ extension PostgresStoreError: CustomStringConvertible {
       "No server of the address has taken the transaction for \(patience): \(reason). Try again later; nothing was committed."
     case .server(let state, let message):
       "The server refused a statement with \(state): \(message). Nothing was committed."
+    case .migrationBlocked(let reason):
+      "The database was not migrated: \(reason). End what is in the way, or wait for it, and migrate again; the database still has"
+        + " the old version."
     case .cannotObserve(let reason): "Changes cannot be observed: \(reason)."
     }
   }

@@ -9,11 +9,13 @@ struct TransactionRun: Sendable {
   private let options: PostgresOptions
   /// Nil if the database has no outbox.
   private let trimming: OutboxTrimming?
+  private let version: VersionGuard
 
   init(
     _ plan: PostgresPlan, _ mapping: RecordMapping, _ durability: Durability?,
-    _ options: PostgresOptions, _ trimming: OutboxTrimming?
+    _ options: PostgresOptions, _ trimming: OutboxTrimming?, _ version: VersionGuard
   ) {
+    self.version = version
     self.plan = plan
     self.mapping = mapping
     self.durability = durability
@@ -60,7 +62,8 @@ struct TransactionRun: Sendable {
 
   private func begin(_ connection: Connection) throws {
     let acknowledging = durability == .relaxed ? "; SET LOCAL synchronous_commit = off" : ""
-    try connection.begin("SERIALIZABLE READ WRITE" + acknowledging)
+    try connection.begin(
+      "SERIALIZABLE READ WRITE" + acknowledging + version.writing, of: version)
   }
 
   /// Commits. Nil if the transaction conflicts with another one.

@@ -136,6 +136,17 @@ public struct MigrationReport: Hashable, Sendable {
     self.from = from
     self.to = to
   }
+
+  /// Creates the result of a migration of records that are not in a store.
+  package init(
+    from: Int, to: Int, records: Int, isOneCommit: Bool, elapsed: Duration, startedOver: Bool
+  ) {
+    self.init(from: from, to: to)
+    self.records = records
+    self.isOneCommit = isOneCommit
+    self.elapsed = elapsed
+    self.startedOver = startedOver
+  }
 }
 
 extension MigrationReport: CustomStringConvertible {

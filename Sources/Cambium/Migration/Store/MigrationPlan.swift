@@ -178,6 +178,25 @@ extension MigrationPlan {
       faults.append(.noSpace(needed: bytesNeeded, free: bytesFree))
     }
   }
+
+  /// Creates the plan of a route of records that are not in a store: its steps and faults, without work.
+  init(_ route: MigrationRoute) throws(StoreError) {
+    from = route.from.version
+    to = route.wanted
+    bytesFree = nil
+    steps = route.hops.map { PlannedStep($0) }
+    faults = route.faults.map { .change(record: $0.record, field: $0.field, reason: $0.reason) }
+    if faults.isEmpty {
+      faults = try MigrationTasks(route, stepwise: false).misfits(TreeNames())
+    }
+  }
+
+  /// Adds the work, and the faults of the records, that were found elsewhere than in a store.
+  package mutating func add(_ work: [Work], reading records: Int, faults: [Fault]) {
+    self.work += work
+    self.records += records
+    self.faults += faults
+  }
 }
 
 extension MigrationPlan {
@@ -222,6 +241,12 @@ extension MigrationPlan {
     package let task: String
     /// The number of records to be read; nil if it reads none.
     package let records: Int?
+
+    package init(kind: Kind, task: String, records: Int?) {
+      self.kind = kind
+      self.task = task
+      self.records = records
+    }
 
     /// A kind of work.
     package enum Kind: String, Hashable, Codable, Sendable {

@@ -59,7 +59,7 @@ struct SalvagedEntries: SortedInput, ~Copyable {
 
   var isRemoval: Bool { false }
 
-  /// Whether no branch leads to the leaf of the present entry.
+  /// True if no branch leads to the leaf of the present entry.
   var isLoose: Bool { loss != nil }
 
   mutating func advance() throws(StoreError) -> Bool {

@@ -5,10 +5,10 @@ extension [SalvagedTree] {
   }
 }
 
-/// The entries of a damaged tree with what a damaged level over it says of them, in order.
+/// The entries of a damaged tree with the changes of a damaged level over it, in order.
 ///
-/// Entries that the level has added or replaced count before those of the tree, and entries that it has removed are left out. Of what
-/// loose leaves say of a key, the last in append order counts: it may be outdated, as the level may have been merged since. Where no leaf
+/// Entries that the level has added or replaced count before those of the tree, and entries that it has removed are left out. If loose
+/// leaves have a key, the last of them in append order counts: it may be outdated, as the level may have been merged since. Where no leaf
 /// of a part of the level is left, the entries of the tree come back that it had replaced or removed. The losses name the part.
 struct SalvagedLayers: SortedInput {
   private let sources: [Source]
@@ -43,7 +43,7 @@ struct SalvagedLayers: SortedInput {
 
     var schemaVersion: UInt32 { unsafe entries.schemaVersion }
 
-    /// Whether this one counts, and not another that has the same key.
+    /// True if this one counts, and not another that has the same key.
     func counts(before other: Source) -> Bool {
       let (isSure, isOtherSure) = unsafe (
         isOfLevel && !entries.isLoose, other.isOfLevel && !other.entries.isLoose
