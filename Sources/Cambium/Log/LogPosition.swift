@@ -70,6 +70,11 @@ struct LogPosition: Equatable, Sendable {
     overlays.removeAll { $0.upperBound <= footer.coveredSequence }
   }
 
+  /// Whether the same frames lead here as to `other`, which may have been read from the beginning of a later use.
+  func isSame(as other: LogPosition) -> Bool {
+    use == other.use && block == other.block && previous == other.previous
+  }
+
   /// Whether a frame follows here before `other`.
   func isBefore(_ other: LogPosition) -> Bool { (use, block) < (other.use, other.block) }
 }

@@ -233,7 +233,7 @@ extension FollowedReading {
       replay.abort()
       throw error
     }
-    guard reader.position == end else {
+    guard reader.position.isSame(as: end) else {
       replay.abort()
       return nil
     }
