@@ -61,9 +61,8 @@ struct LogReader: ~Copyable {
   ///
   /// - Throws: `.corrupt` for damage to what was flushed; `.newerFormat` for a frame of an unknown kind; `.io`.
   mutating func next() throws(StoreError) -> LogFrame? {
-    held = nil
+    try passReadUses()
     if end != nil { return nil }
-    while try goOn() {}
     switch try findAgain() {
     case .success(let frame): return try accept(frame)
     case .failure(let fault):
@@ -90,6 +89,14 @@ struct LogReader: ~Copyable {
 // MARK: From use to use
 
 extension LogReader {
+  /// Goes on with the next use that is to be read, wherever one has been read up to that.
+  ///
+  /// - Throws: `.corrupt` (L9).
+  mutating func passReadUses() throws(StoreError) {
+    held = nil
+    while try goOn() {}
+  }
+
   /// Goes on with the next use, if this one has been read up to the frame that the next one's header names.
   ///
   /// - Returns: whether it did.

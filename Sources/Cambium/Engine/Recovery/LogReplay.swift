@@ -37,7 +37,11 @@ struct LogReplay: ~Copyable {
   mutating func run(
     _ reader: inout LogReader, before end: LogPosition? = nil
   ) throws(StoreError) {
-    while end.map(reader.position.isBefore) ?? true, let frame = try reader.next() {
+    while true {
+      // The end may be where a use begins.
+      try reader.passReadUses()
+      if let end, !reader.position.isBefore(end) { return }
+      guard let frame = try reader.next() else { return }
       switch frame.kind {
       case .commits: try commits(reader.payload, frame.sequences, at: reader.place)
       case .overlay: try overlay(reader.payload, frame.sequences, at: reader.place)
