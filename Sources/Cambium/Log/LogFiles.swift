@@ -96,13 +96,7 @@ struct LogFiles: Sendable {
         .log(file: max(1, file.header.file), block: 0), invariant: .logHeader,
         reason: "it belongs to another store")
     }
-    for file in files where file.header.number + UInt64(header.earlierUses) >= header.number {
-      guard file.header.blocks <= file.blocks else {
-        throw .corrupt(
-          .log(file: file.header.file, block: file.blocks), invariant: .logEnd,
-          reason: "\(file.blocks) blocks are there, the header says \(file.header.blocks)")
-      }
-    }
+    try files[inUse].checkSize()
   }
 
   /// Returns the file of the highest use that can be read, for a log that cannot be opened as a whole; nil if no file can.
@@ -221,7 +215,7 @@ extension LogFiles {
 
   /// The files of the uses that hold what `footer` does not cover, oldest first. The last is the one in use.
   ///
-  /// - Throws: `.corrupt` (L9) if one of them is not there.
+  /// - Throws: `.corrupt` if one of them is not there (L9), or not all of it (L3).
   func uses(after footer: FooterReference) throws(StoreError) -> [Int] {
     var uses = [inUse]
     var first = header
@@ -233,6 +227,8 @@ extension LogFiles {
             "use \(first.number) goes on after sequence \(first.start), and nothing leads there"
             + " from \(footer.coveredSequence)")
       }
+      // One that is not needed any more may have been cut.
+      try files[before].checkSize()
       uses.append(before)
       first = files[before].header
     }
@@ -249,6 +245,16 @@ extension LogFiles {
     return LogRing.largest(
       of: files.indices.filter { !needed.contains($0) },
       sizes: files.map(\.blocks), uses: files.map(\.header.number))
+  }
+}
+
+extension LogFiles.OpenFile {
+  fileprivate func checkSize() throws(StoreError) {
+    guard header.blocks <= blocks else {
+      throw .corrupt(
+        .log(file: header.file, block: blocks), invariant: .logEnd,
+        reason: "\(blocks) blocks are there, the header says \(header.blocks)")
+    }
   }
 }
 
