@@ -63,7 +63,7 @@ extension Log {
     }
     if opening.isEmpty, footer == end.position.footer,
       files.isFlushed(through: end.position, end.kind),
-      let next = try files.nextUse(after: end.position, salt: salt)
+      let next = files.nextUse(after: end.position, salt: salt)
     {
       self.init(reopening: files, toBegin: next, clock: clock)
       self.reserve = reserve
@@ -71,7 +71,7 @@ extension Log {
     }
     try files.prepare()
     var slots = files.files.map(LogSlot.init)
-    if try files.spare(after: end.position.flushedFooter) == nil {
+    if files.spare(after: end.position.flushedFooter) == nil {
       slots.append(try files.makeSpare(number: slots.count, footer))
     }
     self.init(
@@ -91,10 +91,8 @@ extension LogFiles {
   }
 
   /// The header of a use without an opening in the spare, which must not have to grow for it; nil if it must.
-  fileprivate func nextUse(
-    after end: LogPosition, salt: UInt64
-  ) throws(StoreError) -> LogHeader? {
-    guard let spare = try spare(after: end.flushedFooter),
+  fileprivate func nextUse(after end: LogPosition, salt: UInt64) -> LogHeader? {
+    guard let spare = spare(after: end.flushedFooter),
       files[spare].blocks >= LogLayout.blocksMin
     else { return nil }
     var next = header

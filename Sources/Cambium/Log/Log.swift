@@ -168,11 +168,13 @@ extension Log {
 // MARK: The ring
 
 extension Log {
-  /// The oldest use that holds something that `footer` does not cover.
+  /// The oldest use that holds something that `footer` does not cover. A file that was cut was not needed any more, nor are those
+  /// of uses before its own.
   private func oldestUse(after footer: FooterReference) -> UInt64 {
     var oldest = header
     while oldest.start > footer.coveredSequence, oldest.earlierUses > 0,
-      let before = slots.first(where: { $0.header.number == oldest.number - 1 })
+      let before = slots.first(where: { $0.header.number == oldest.number - 1 }),
+      before.blocks >= before.header.blocks
     {
       oldest = before.header
     }

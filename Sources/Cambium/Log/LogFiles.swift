@@ -217,18 +217,26 @@ extension LogFiles {
   ///
   /// - Throws: `.corrupt` if one of them is not there (L9), or not all of it (L3).
   func uses(after footer: FooterReference) throws(StoreError) -> [Int] {
+    let uses = usesFound(after: footer)
+    let first = uses.first.map { files[$0].header } ?? header
+    if first.start <= footer.coveredSequence { return uses }
+    if first.earlierUses > 0, let before = file(ofUse: first.number - 1) {
+      try files[before].checkSize()
+    }
+    throw .corrupt(
+      .log(file: first.file, block: 0), invariant: .logChain,
+      reason:
+        "use \(first.number) goes on after sequence \(first.start), and nothing leads there"
+        + " from \(footer.coveredSequence)")
+  }
+
+  /// Those of these uses that are whole, up to the first that is not.
+  private func usesFound(after footer: FooterReference) -> [Int] {
     var uses = [inUse]
     var first = header
-    while first.start > footer.coveredSequence {
-      guard first.earlierUses > 0, let before = file(ofUse: first.number - 1) else {
-        throw .corrupt(
-          .log(file: first.file, block: 0), invariant: .logChain,
-          reason:
-            "use \(first.number) goes on after sequence \(first.start), and nothing leads there"
-            + " from \(footer.coveredSequence)")
-      }
-      // One that is not needed any more may have been cut.
-      try files[before].checkSize()
+    while first.start > footer.coveredSequence, first.earlierUses > 0,
+      let before = file(ofUse: first.number - 1), files[before].isWhole
+    {
       uses.append(before)
       first = files[before].header
     }
@@ -237,11 +245,11 @@ extension LogFiles {
 
   /// The file that the next use is begun in: the largest that holds nothing that is needed.
   ///
-  /// - Parameter footer: The newest one that is known to be on the disk.
+  /// - Parameter footer: The newest one that is known to be on the disk. There may be a newer one, by which older files were
+  ///   freed and cut: these are not needed.
   /// - Returns: nil if all files are needed.
-  /// - Throws: as `uses`.
-  func spare(after footer: FooterReference) throws(StoreError) -> Int? {
-    let needed = try uses(after: footer)
+  func spare(after footer: FooterReference) -> Int? {
+    let needed = usesFound(after: footer)
     return LogRing.largest(
       of: files.indices.filter { !needed.contains($0) },
       sizes: files.map(\.blocks), uses: files.map(\.header.number))
@@ -249,8 +257,11 @@ extension LogFiles {
 }
 
 extension LogFiles.OpenFile {
+  /// False if the file was cut since its use began.
+  fileprivate var isWhole: Bool { header.blocks <= blocks }
+
   fileprivate func checkSize() throws(StoreError) {
-    guard header.blocks <= blocks else {
+    guard isWhole else {
       throw .corrupt(
         .log(file: header.file, block: blocks), invariant: .logEnd,
         reason: "\(blocks) blocks are there, the header says \(header.blocks)")

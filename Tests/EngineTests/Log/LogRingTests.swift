@@ -151,7 +151,21 @@ import Testing
     #expect(try ring.medium.logContents().lastSequence == 6)
   }
 
-  // MARK: What is wrong
+  @Test func `a file that a footer has freed may be shorter than its header says`() throws {
+    let ring = try Ring()
+    try ring.log.appendFooter(LogWorld.footer(5))
+    try ring.log.flush()
+    // No frame says yet that the footer was flushed, and by what the log says the file is needed.
+    try ring.file(0).truncate(to: 20 * 4096, at: .test)
+    #expect(try ring.medium.logContents().lastSequence == 5)
+    let recovered = try ring.medium.recoverLog(salt: 9)
+    #expect(recovered.lastSequence == 5)
+    try recovered.commit(6...6)
+    try recovered.begin(salt: 10)
+    #expect(try ring.medium.logContents().lastSequence == 6)
+  }
+
+  // MARK: Damage
 
   @Test func `damage to a use that is needed is found wherever it is`() throws {
     let ring = try Ring()
