@@ -95,17 +95,12 @@ extension LogFiles {
     guard let spare = spare(after: end.flushedFooter),
       files[spare].blocks >= LogLayout.blocksMin
     else { return nil }
-    var next = header
-    next.number += 1
+    var next = header.next(in: spare, salt: salt)
     next.blocks = files[spare].blocks
-    next.salt = salt
     next.firstSequence = end.footer.coveredSequence + 1
     next.footer = end.footer
     next.time = end.time
-    next.openingBlocks = 0
-    next.earlierUses = 0
     next.before = end.previous
-    next.file = UInt32(spare)
     return next
   }
 

@@ -331,15 +331,11 @@ extension Log {
     opening: [Opening], footer: FooterReference, reserving payload: Int = 0, salt: UInt64
   ) throws(StoreError) {
     try beginIfNeeded()
-    var next = header
-    next.number += 1
-    next.salt = salt
+    var next = header.next(in: spare, salt: salt)
     next.footer = footer
     next.firstSequence = checkedEnd(of: opening, footer) + 1
     next.time = tail.time
-    next.earlierUses = 0
     next.before = tail.previous
-    next.file = UInt32(spare)
     let blocks = opening.reduce(0) { $0 + LogLayout.blocks(payload: $1.operations.payloadCount) }
     try growForOpening(LogLayout.firstFrameBlock + blocks + LogLayout.blocks(payload: payload))
     next.openingBlocks = UInt32(blocks)
@@ -358,18 +354,14 @@ extension Log {
     // Frames after the last one that was flushed would have nothing that says so.
     try flush()
     precondition(canAdvance(), "there would be no spare")
-    var next = header
-    next.number += 1
-    next.salt = salt
+    var next = header.next(in: spare, salt: salt)
     next.footer = tail.footer
     next.firstSequence = tail.lastSequence + 1
     next.time = tail.time
-    next.openingBlocks = 0
     let isCovered = tail.lastSequence <= tail.footer.coveredSequence
     next.earlierUses = isCovered ? 0 : UInt32(next.number - oldestUse(after: tail.footer))
     next.before = tail.previous
     next.blocks = slots[spare].blocks
-    next.file = UInt32(spare)
     try begin(next, with: [])
   }
 

@@ -87,7 +87,6 @@ struct LogFiles: Sendable {
     for (number, file) in handles.enumerated() {
       files.append(try Self.read(file, number: UInt32(number), in: medium))
     }
-    files = files.map { $0.withoutMisplaced(among: files) }
     self.medium = medium
     self.files = files
     inUse = try Self.inUse(files.map(\.header))
@@ -266,33 +265,5 @@ extension LogFiles.OpenFile {
         .log(file: header.file, block: blocks), invariant: .logEnd,
         reason: "\(blocks) blocks are there, the header says \(header.blocks)")
     }
-  }
-}
-
-// MARK: Copies in the wrong file
-
-extension LogFiles.OpenFile {
-  /// Whether both copies of the header are of the same use.
-  private var isCertain: Bool {
-    LogLayout.copyBlocks.indices.allSatisfy { copies.holds(header, at: $0) }
-  }
-
-  /// The file without a copy of a header that belongs to another file: there both copies are of this use.
-  fileprivate func withoutMisplaced(among files: [Self]) -> Self {
-    let owner = files.first {
-      $0.isCertain && $0.header.number == header.number && $0.header.file != header.file
-    }
-    guard let owner, header.number > 0, !isCertain else { return self }
-    let found = copies.copies.enumerated().map { number, copy in
-      copies.holds(header, at: number)
-        ? .failure(
-          .corrupt(
-            .log(file: header.file, block: LogLayout.copyBlocks[number]), invariant: .logHeader,
-            reason: "it is the header of log-\(owner.header.file)"))
-        : copy
-    }
-    let rest = LogHeaderCopies(copies: found)
-    guard let other = try? rest.newest() else { return self }
-    return LogFiles.OpenFile(file: file, blocks: blocks, copies: rest, header: other)
   }
 }

@@ -5,10 +5,10 @@
 ///             ┌──────────┬────────┬───────┬─────────┬─────────┬─────────┬───────┬──────┬───────────────┬─────┬─ ─ ─
 ///             │CAMBLOG␀  │version │blocks │identity │checksum │features │number │epoch │first sequence │salt │
 ///             └──────────┴────────┴───────┴─────────┴─────────┴─────────┴───────┴──────┴───────────────┴─────┴─ ─ ─
-///             96      128   136             140           144     152
-///             ┌───────┬─────┬───────────────┬─────────────┬───────┬─ ─ ─
-///             │footer │time │opening blocks │earlier uses │before │ reserved up to 4096
-///             └───────┴─────┴───────────────┴─────────────┴───────┴─ ─ ─
+///             96      128   136             140           144     152   156
+///             ┌───────┬─────┬───────────────┬─────────────┬───────┬─────┬─ ─ ─
+///             │footer │time │opening blocks │earlier uses │before │file │ reserved up to 4096
+///             └───────┴─────┴───────────────┴─────────────┴───────┴─────┴─ ─ ─
 ///
 /// The checksum covers all of the block but itself, in every version of the format, so that a newer
 /// header can be told from a damaged one. Its reserved bytes may be anything: a later version that puts something there says
@@ -18,7 +18,7 @@ struct LogHeader: Equatable, Sendable {
   /// "CAMBLOG" and a zero byte.
   static let magic: UInt64 = 0x0047_4f4c_424d_4143
   /// The part of the block that has a meaning.
-  static let size = 152
+  static let size = 156
   /// The place of the checksum, which it does not cover.
   static let checksumOffset = 32
 
@@ -47,8 +47,10 @@ struct LogHeader: Equatable, Sendable {
   /// The rest of the block, if a later version put something there; else empty.
   var reserved: [UInt8] = []
 
-  /// The number in the name of the file. The header does not say it: any file may hold any use.
+  /// The number in the name of the file.
   var file: UInt32 = 0
+  /// False in a header that was written before headers had the number.
+  var namesFile = true
 
   /// The sequence after which the frames of the use begin.
   var start: UInt64 { openingBlocks > 0 ? footer.coveredSequence : firstSequence - 1 }
@@ -64,6 +66,18 @@ struct LogHeader: Equatable, Sendable {
 }
 
 extension LogHeader {
+  /// The header of the next use, in a file of this number: without an opening, and without earlier uses.
+  func next(in file: Int, salt: UInt64) -> LogHeader {
+    var next = self
+    next.number += 1
+    next.salt = salt
+    next.openingBlocks = 0
+    next.earlierUses = 0
+    next.file = UInt32(file)
+    next.namesFile = true
+    return next
+  }
+
   /// Writes a whole block, and returns its checksum.
   @discardableResult
   func encode(to block: inout MutableRawSpan) -> PageChecksum {
@@ -85,6 +99,7 @@ extension LogHeader {
     block.store(openingBlocks, at: 136)
     block.store(earlierUses, at: 140)
     block.store(before.rawValue, at: 144)
+    block.store(namesFile ? file + 1 : 0, at: 152)
     block.copy(reserved.rawSpan, to: Self.size)
     let checksum = PageChecksum.ofBlock(block.bytes, but: Self.checksumOffset)
     block.store(checksum.rawValue, at: Self.checksumOffset)
@@ -115,6 +130,11 @@ extension LogHeader {
     }
     guard version > 0 else { throw reader.fault("there is no format 0") }
     try self.init(reading: &reader, path: path)
+    let named = try reader.integer(UInt32.self)
+    namesFile = named != 0
+    guard !namesFile || named == file + 1 else {
+      throw reader.fault("it is the header of log-\(named - 1)")
+    }
     self.file = file
     try checkBounds(reader)
     let rest = block.extracting(droppingFirst: Self.size)

@@ -37,11 +37,11 @@ extension Footer {
     var (below, changed): (NamedTree?, UInt64) = (nil, 0)
     // The parts of a level follow their tree.
     for tree in trees {
-      guard let (name, part) = LevelPart.parsing(tree.name) else {
+      guard let (name, layer) = LevelLayer.parsing(tree.name) else {
         (below, changed) = (tree, 0)
         continue
       }
-      if part == .added { continue }
+      if layer == .part(.added) || layer == .filter { continue }
       changed += tree.root?.reference.count ?? 0
       let count = below?.name == name ? below?.root?.reference.count ?? 0 : 0
       guard changed <= count else {

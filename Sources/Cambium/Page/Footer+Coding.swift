@@ -219,53 +219,68 @@ extension NamedTree {
   fileprivate static let noRoot: UInt8 = 0xff
   /// The size of a line of the catalog without name and layers: two lengths, and the number of layers.
   static let sizeWithoutName = 4
-  /// The size of a layer without a filter: flags, level and root.
+  /// The size of a layer: flags, level and root.
   static let layerSize = 2 + PageReference.size
 }
 
-/// A line of the catalog: a tree with the parts of the level over it. In memory each of them is a tree.
+extension LevelLayer {
+  /// Its number in the flags; 0 stands for the tree itself.
+  fileprivate var code: UInt8 {
+    switch self {
+    case .part(let part): part.rawValue + 1
+    case .filter: 4
+    }
+  }
+
+  fileprivate init?(code: UInt8) {
+    guard let layer = Self.all.first(where: { $0.code == code }) else { return nil }
+    self = layer
+  }
+}
+
+/// A line of the catalog: a tree with the layers over it. In memory each of them is a tree.
 private struct CatalogLine {
   let name: String
-  /// The parts of the level, then the tree.
+  /// Those over the tree, then the tree.
   var layers: [Layer] = []
 
   struct Layer {
     /// Nil for the tree.
-    let part: LevelPart?
+    let layer: LevelLayer?
     let root: TreeRoot
 
-    /// Bit 0 would say that there is a filter; the next two say what part it is.
-    var flags: UInt8 { part.map { ($0.rawValue + 1) << 1 } ?? 0 }
+    /// Bit 0 is reserved.
+    var flags: UInt8 { (layer?.code ?? 0) << 1 }
   }
 
   init(_ tree: NamedTree) {
     name = tree.name
-    if let root = tree.root { layers = [Layer(part: nil, root: root)] }
+    if let root = tree.root { layers = [Layer(layer: nil, root: root)] }
   }
 
-  /// - Parameter trees: Ascending by their names, so that the parts of a level follow their tree.
+  /// - Parameter trees: Ascending by their names, so that layers follow their tree.
   static func lines(of trees: [NamedTree]) -> [CatalogLine] {
     var lines: [CatalogLine] = []
     for tree in trees {
-      guard let (name, part) = LevelPart.parsing(tree.name), let root = tree.root,
+      guard let (name, layer) = LevelLayer.parsing(tree.name), let root = tree.root,
         let last = lines.last, last.name == name
       else {
         lines.append(CatalogLine(tree))
         continue
       }
       let place = last.layers.count - 1
-      lines[lines.count - 1].layers.insert(Layer(part: part, root: root), at: max(0, place))
+      lines[lines.count - 1].layers.insert(Layer(layer: layer, root: root), at: max(0, place))
     }
     return lines
   }
 
-  /// The tree and the parts, ascending by name.
+  /// The tree and the layers over it, ascending by name.
   var trees: [NamedTree] {
-    let root = layers.last.flatMap { $0.part == nil ? $0.root : nil }
-    let parts = layers.compactMap { layer in
-      layer.part.map { NamedTree(name: $0.name(over: name), root: layer.root) }
+    let root = layers.last.flatMap { $0.layer == nil ? $0.root : nil }
+    let over = layers.compactMap { layer in
+      layer.layer.map { NamedTree(name: $0.name(over: name), root: layer.root) }
     }
-    return [NamedTree(name: name, root: root)] + parts
+    return [NamedTree(name: name, root: root)] + over
   }
 
   /// The most layers that any version gives a tree.
@@ -277,26 +292,26 @@ private struct CatalogLine {
     reading reader: inout ByteReader, below position: PagePosition, path: String
   ) throws(StoreError) {
     name = try reader.shortString()
-    guard LevelPart.parsing(name) == nil else {
-      throw reader.fault("the name of a tree ends like that of a part of a level")
+    guard LevelLayer.parsing(name) == nil else {
+      throw reader.fault("the name of a tree ends like that of a layer")
     }
     let count = try reader.integer(UInt8.self)
     guard count <= Self.layersMax else {
       throw reader.fault("the tree \(name) is said to have \(count) layers")
     }
-    guard count <= 1 + LevelPart.allCases.count else {
+    guard count <= 1 + LevelLayer.all.count else {
       throw .newerFormat(path: path, reason: "the tree \(name) has \(count) layers")
     }
     for _ in 0..<count {
       let layer = try Self.layer(reading: &reader, below: position, path: path)
       if let last = layers.last {
-        guard let part = last.part, layer.part.map({ part.rawValue < $0.rawValue }) ?? true else {
+        guard let before = last.layer, layer.layer.map({ before < $0 }) ?? true else {
           throw reader.fault("the layers of the tree \(name) are not in their order")
         }
       }
       layers.append(layer)
     }
-    guard layers.last?.part == nil else {
+    guard layers.last?.layer == nil else {
       throw reader.fault("the tree \(name) has a level, and nothing below it")
     }
     var options = ByteReader(
@@ -309,16 +324,15 @@ private struct CatalogLine {
     reading reader: inout ByteReader, below position: PagePosition, path: String
   ) throws(StoreError) -> Layer {
     let flags = try reader.integer(UInt8.self)
-    guard flags & 1 == 0, flags >> 1 <= LevelPart.allCases.count else {
+    let layer = LevelLayer(code: flags >> 1)
+    guard flags == 0 || flags & 1 == 0 && layer != nil else {
       throw .newerFormat(path: path, reason: "a tree has flags \(String(flags, radix: 2))")
     }
     let level = try reader.integer(UInt8.self)
     guard level <= Layout.levelMax else { throw reader.fault("a root at level \(level)") }
     let reference = try reader.reference()
     try reference.check(below: position)
-    return Layer(
-      part: flags == 0 ? nil : LevelPart(rawValue: (flags >> 1) &- 1),
-      root: TreeRoot(reference: reference, level: level))
+    return Layer(layer: layer, root: TreeRoot(reference: reference, level: level))
   }
 
   /// Passes over options, none of which this version knows, unless one must be known.

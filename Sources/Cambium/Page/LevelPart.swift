@@ -1,15 +1,30 @@
-/// A part of a level.
+/// A part of a level: a tree of changes.
 enum LevelPart: UInt8, CaseIterable, Sendable {
   case added, replaced, removed
 
-  /// The last byte of its tree's name. Names ascend as the parts do, and follow that of the tree below.
-  fileprivate var sign: UInt8 {
+  /// The name of its tree in memory: in the catalog it is a layer of the tree below.
+  func name(over tree: String) -> String { LevelLayer.part(self).name(over: tree) }
+}
+
+/// A layer over a tree: a part of its level, or the filter of all parts.
+enum LevelLayer: Hashable, Comparable, Sendable {
+  case filter
+  case part(LevelPart)
+
+  /// All layers, in the order of the catalog.
+  static let all = [filter] + LevelPart.allCases.map { .part($0) }
+
+  /// The last byte of its tree's name. Names ascend as the layers do, and follow that of the tree below.
+  private var sign: UInt8 {
     switch self {
-    case .added: UInt8(ascii: "+")
-    case .replaced: UInt8(ascii: "=")
-    case .removed: UInt8(ascii: "~")
+    case .filter: UInt8(ascii: "!")
+    case .part(.added): UInt8(ascii: "+")
+    case .part(.replaced): UInt8(ascii: "=")
+    case .part(.removed): UInt8(ascii: "~")
     }
   }
+
+  static func < (one: Self, other: Self) -> Bool { one.sign < other.sign }
 
   /// The byte between the name of the tree below and the sign.
   private static var separator: UInt8 { 1 }
@@ -19,29 +34,57 @@ enum LevelPart: UInt8, CaseIterable, Sendable {
     String(decoding: Array(tree.utf8) + [Self.separator, sign], as: UTF8.self)
   }
 
-  /// The tree below and the part, if `name` is that of a part.
+  /// The tree below and the layer, if `name` is that of a layer.
   ///
   /// - Complexity: O(1) for other names.
-  static func parsing(_ name: String) -> (tree: String, part: LevelPart)? {
+  static func parsing(_ name: String) -> (tree: String, layer: LevelLayer)? {
     let bytes = name.utf8
     guard let last = bytes.last, bytes.dropLast().last == separator,
-      let part = allCases.first(where: { $0.sign == last })
+      let layer = all.first(where: { $0.sign == last })
     else { return nil }
-    return (String(decoding: bytes.dropLast(2), as: UTF8.self), part)
+    return (String(decoding: bytes.dropLast(2), as: UTF8.self), layer)
   }
 
-  /// The tree that `name` is a part over, or `name` itself.
+  /// The tree that `name` is a layer over, or `name` itself.
   static func treeName(of name: String) -> String { parsing(name)?.tree ?? name }
 }
 
-/// The roots of the parts of a level.
+extension LevelLayer: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .filter: "filter"
+    case .part(let part): "\(part)"
+    }
+  }
+}
+
+/// The roots of the parts of a level, and of their filter.
 struct LevelRoots: Equatable, Sendable {
-  private var roots: [TreeRoot?] = [nil, nil, nil]
+  var filter: TreeRoot?
+  private var parts = [TreeRoot?](repeating: nil, count: LevelPart.allCases.count)
 
   subscript(_ part: LevelPart) -> TreeRoot? {
-    get { roots[Int(part.rawValue)] }
-    set { roots[Int(part.rawValue)] = newValue }
+    get { parts[Int(part.rawValue)] }
+    set { parts[Int(part.rawValue)] = newValue }
   }
 
-  var isEmpty: Bool { roots.allSatisfy { $0 == nil } }
+  subscript(_ layer: LevelLayer) -> TreeRoot? {
+    get {
+      switch layer {
+      case .filter: filter
+      case .part(let part): self[part]
+      }
+    }
+    set {
+      switch layer {
+      case .filter: filter = newValue
+      case .part(let part): self[part] = newValue
+      }
+    }
+  }
+
+  /// True if there is no change.
+  var isEmpty: Bool { parts.allSatisfy { $0 == nil } }
+  /// Those that there are.
+  var all: [TreeRoot] { ([filter] + parts).compactMap(\.self) }
 }

@@ -6,6 +6,12 @@ struct KeyInterval: Equatable, Sendable {
 
   static let all = KeyInterval(start: [], end: nil)
 
+  /// The keys below the start, and those from the end on.
+  var outside: [KeyInterval] {
+    let below = start.isEmpty ? [] : [KeyInterval(start: [], end: start)]
+    return below + (end.map { [KeyInterval(start: $0, end: nil)] } ?? [])
+  }
+
   /// Whether a key is before the end.
   func endsAfter(_ key: RawSpan) -> Bool {
     guard let end else { return true }

@@ -1,4 +1,5 @@
-/// The changes of a tree since they were last merged into it: a level over the tree, of three ordinary trees that have no key in common.
+/// The changes of a tree since they were last merged into it: a level over the tree, of three ordinary trees that have no key in common,
+/// and a filter of their keys.
 ///
 ///     added      keys that the tree below does not have
 ///     replaced   keys that it has, with other values
@@ -13,18 +14,21 @@ final class Level: Sendable {
   let added: Tree
   let replaced: Tree
   let removed: Tree
+  private let filter: LevelFilter
 
   /// - Parameter roots: Of its parts, by their number.
-  /// - Returns: nil if no part has an entry.
+  /// - Returns: nil if there is no change.
   init?(_ roots: LevelRoots, of pages: PageReader) {
     if roots.isEmpty { return nil }
     added = Tree(pages: pages, root: roots[.added])
     replaced = Tree(pages: pages, root: roots[.replaced])
     removed = Tree(pages: pages, root: roots[.removed])
+    filter = LevelFilter(Tree(pages: pages, root: roots.filter))
   }
 
   var roots: LevelRoots {
     var roots = LevelRoots()
+    roots.filter = filter.tree.root
     for part in LevelPart.allCases { roots[part] = self[part].root }
     return roots
   }
@@ -41,7 +45,9 @@ final class Level: Sendable {
   var changeCount: Int { added.count + replaced.count + removed.count }
 
   /// The bytes of its pages.
-  var liveBytes: Int { added.liveBytes + replaced.liveBytes + removed.liveBytes }
+  var liveBytes: Int {
+    LevelPart.allCases.reduce(filter.tree.liveBytes) { $0 + self[$1].liveBytes }
+  }
 
   /// The lowest schema version of its entries; nil if it only removes.
   var lowestVersion: UInt32? {
@@ -59,10 +65,16 @@ enum LevelAnswer {
 }
 
 extension Level {
-  /// - Complexity: A look-up in each part that has entries.
+  /// False if the level does not change `key`. If it may, that is true of all but a few in a hundred.
+  ///
+  /// - Complexity: A cache line.
+  func mayChange(_ key: RawSpan) -> Bool { filter.mayContain(key) }
+
+  /// - Complexity: A look-up in each part that has entries, if the level may change the key.
   /// - Throws: `.corrupt`, `.io`.
   @inline(never)
   func answer(for key: RawSpan) throws(StoreError) -> LevelAnswer {
+    guard mayChange(key) else { return .nothing }
     if let entry = try added.entry(for: key) { return .put(entry) }
     if let entry = try replaced.entry(for: key) { return .put(entry) }
     return try removed.entry(for: key) == nil ? .nothing : .removal
@@ -73,12 +85,18 @@ extension Level {
   /// - Parameter leaves: In step with the keys.
   /// - Throws: `.corrupt`, `.io`.
   func find(_ keys: borrowing KeyBatch, over leaves: inout [LeafEntry?]) throws(StoreError) {
+    var changed = KeyBatch()
+    var places: [Int] = []
+    for index in 0..<keys.count where mayChange(keys.key(index)) {
+      changed.append(keys.key(index))
+      places.append(index)
+    }
     var found: [LeafEntry?] = []
-    for part in LevelPart.allCases where self[part].root != nil {
-      try self[part].find(keys, to: &found)
-      for index in found.indices {
-        guard let entry = found[index] else { continue }
-        leaves[index] = part == .removed ? nil : entry
+    for part in LevelPart.allCases where self[part].root != nil && !places.isEmpty {
+      try self[part].find(changed, to: &found)
+      for (place, entry) in zip(places, found) {
+        guard let entry else { continue }
+        leaves[place] = part == .removed ? nil : entry
       }
     }
   }

@@ -1,13 +1,13 @@
 extension Footer {
   /// The trees that have a level, with that.
   fileprivate func levels(of pages: PageReader) -> [(name: String, tree: Tree, level: Level)] {
-    var parts: [String: LevelRoots] = [:]
+    var layers: [String: LevelRoots] = [:]
     for tree in trees {
-      guard let (name, part) = LevelPart.parsing(tree.name) else { continue }
-      parts[name, default: LevelRoots()][part] = tree.root
+      guard let (name, layer) = LevelLayer.parsing(tree.name) else { continue }
+      layers[name, default: LevelRoots()][layer] = tree.root
     }
     return trees.compactMap { tree in
-      guard let roots = parts[tree.name], let level = Level(roots, of: pages) else { return nil }
+      guard let roots = layers[tree.name], let level = Level(roots, of: pages) else { return nil }
       return (tree.name, Tree(pages: pages, root: tree.root), level)
     }
   }
@@ -15,7 +15,7 @@ extension Footer {
 
 extension PageFile {
   /// The keys of levels that are not what counts make of them: where the tree below does not have what is replaced or removed, or has
-  /// what is added, or two parts have one key. One for each tree at most.
+  /// what is added, or two parts have one key; and those that a filter leaves out. One for each tree at most.
   ///
   /// - Complexity: O(entries of levels), with a look-up for each.
   /// - Throws: `.corrupt`, `.io`.
@@ -48,6 +48,11 @@ extension PageFile {
               ? "two parts of its level have the key"
               : "its level has the key as \(part), and the tree below \(isBelow ? "has" : "lacks") it"
           )
+        }
+        guard level.mayChange(cursor.key) else {
+          return .corrupt(
+            .entry(tree: name, key: cursor.key.array()), invariant: .levelKeys,
+            reason: "its level has the key as \(part), and the level's filter lacks it")
         }
         isOn = try cursor.next()
       }

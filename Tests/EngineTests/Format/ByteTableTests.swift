@@ -182,7 +182,7 @@ extension ByteTableTests {
     }
     try table("Layer").verify(
       [0, 5] + referenceBytes,
-      ["flags": [0], "level": [5], "root": referenceBytes, "filter": []])
+      ["flags": [0], "level": [5], "root": referenceBytes])
   }
 
   @Test func `lines of the segment table are laid out as the table says`() throws {

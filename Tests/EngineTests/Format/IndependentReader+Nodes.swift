@@ -93,7 +93,13 @@ extension IndependentReader {
 extension IndependentReader {
   /// The value of a key; nil if the tree does not have it.
   func value(of key: [UInt8], in tree: String) throws -> [UInt8]? {
+    var isInParts = true
     for (part, root) in layers[tree] ?? [] {
+      if part == 4 {
+        isInParts = try value(of: [], below: root).map { Self.knows(key, $0) } ?? true
+        continue
+      }
+      if part > 0 && !isInParts { continue }
       // The third part has what was removed.
       if let value = try value(of: key, below: root) { return part == 3 ? nil : value }
     }
@@ -118,12 +124,36 @@ extension IndependentReader {
   /// All entries of a tree in its order, each with its schema version.
   func entries(of tree: String) throws -> [(key: [UInt8], value: [UInt8], version: Int)] {
     var found: [[UInt8]: (key: [UInt8], value: [UInt8], version: Int)?] = [:]
-    for (part, root) in layers[tree] ?? [] {
+    for (part, root) in layers[tree] ?? [] where part != 4 {
       for entry in try entries(below: root.reference, root.level) where found[entry.key] == nil {
         found[entry.key] = part == 3 ? .some(nil) : entry
       }
     }
     return found.values.compactMap(\.self).sorted { $0.key.lexicographicallyPrecedes($1.key) }
+  }
+
+  /// Whether a filter, of which these are the words, knows a key.
+  static func knows(_ key: [UInt8], _ words: [UInt8]) -> Bool {
+    func word(_ bytes: some Collection<UInt8>) -> UInt64 {
+      bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    func mix(_ one: UInt64, _ other: UInt64) -> UInt64 {
+      let product = one.multipliedFullWidth(by: other)
+      return product.high ^ product.low
+    }
+    var hash = mix(0x9e37_79b9_7f4a_7c15, UInt64(key.count) ^ 0xa076_1d64_78bd_642f)
+    if key.count < 8 {
+      let padded = key + [UInt8](repeating: 0, count: 8 - key.count)
+      hash = mix(hash ^ word(padded.reversed()), 0xe703_7ed1_a0b4_28db)
+    } else {
+      for start in stride(from: 0, to: key.count - 8, by: 8) {
+        hash = mix(hash ^ word(key[start..<start + 8]), 0xe703_7ed1_a0b4_28db)
+      }
+      hash = mix(hash ^ word(key.suffix(8)), 0x8ebc_6af0_9c88_c6e3)
+    }
+    let start = 8 * Int(hash % UInt64(words.count / 8))
+    let bits = word(words[start..<start + 8])
+    return [58, 52, 46, 40].allSatisfy { bits >> (hash >> $0 & 63) & 1 == 1 }
   }
 
   private func entries(

@@ -152,11 +152,11 @@ extension IndependentReader {
       let nameEnd = offset + 1 + Int(footer[offset])
       let name = String(decoding: footer[offset + 1..<nameEnd], as: UTF8.self)
       let layerCount = footer[nameEnd]
-      try refuse(layerCount > 4, "\(name) has \(layerCount) layers")
+      try refuse(layerCount > 5, "\(name) has \(layerCount) layers")
       offset = nameEnd + 1
       treeNames.append(name)
       for _ in 0..<layerCount {
-        try refuse(footer[offset] & 0xf9 != 0, "\(name) has flags")
+        try refuse(footer[offset] & 1 != 0 || footer[offset] > 8, "\(name) has flags")
         let root = Root(
           reference: reference(footer, offset + 2), level: Int(footer[offset + 1]))
         layers[name, default: []].append((Int(footer[offset] >> 1), root))

@@ -29,7 +29,7 @@ import Testing
       salt: 0x5857_5655_5453_5251, firstSequence: 0x6867_6665_6463_6261, footer: footer,
       features: Features(compatible: 0x71, readCompatible: 0x72, incompatible: 0x73),
       time: 0xa8a7_a6a5_a4a3_a2a1, openingBlocks: 0x8483_8281, earlierUses: 0x8887_8685,
-      before: PageChecksum(rawValue: 0xb8b7_b6b5_b4b3_b2b1))
+      before: PageChecksum(rawValue: 0xb8b7_b6b5_b4b3_b2b1), file: 3)
     var block = Bytes(repeating: 0xa5, count: Layout.blockSize)
     var span = block.mutableSpan
     var raw = unsafe span.mutableBytes
@@ -50,6 +50,7 @@ import Testing
         "salt": little(0x5857_5655_5453_5251, 8), "footer": footerBytes,
         "time": little(0xa8a7_a6a5_a4a3_a2a1, 8), "opening blocks": little(0x8483_8281, 4),
         "earlier uses": little(0x8887_8685, 4), "before": little(0xb8b7_b6b5_b4b3_b2b1, 8),
+        "file": little(4, 4),
       ])
     #expect(block.dropFirst(LogHeader.size).allSatisfy { $0 == 0 })
   }

@@ -86,6 +86,10 @@ import Testing
     #expect(try change(136, to: little(0, 4) + little(5, 4)) == nil)
     #expect(isCorrupt(try change(136, to: little(0, 4) + little(6, 4))))
     #expect(isCorrupt(try change(136, to: little(0, 4) + little(.max, 4))))
+    // That of another file, and one of before headers named theirs.
+    #expect(isCorrupt(try change(152, to: little(1, 4))))
+    #expect(isCorrupt(try change(152, to: little(.max, 4))))
+    #expect(try change(152, to: little(0, 4)) == nil)
     #expect(try change(144, to: little(5, 8)) == nil)
     // Reserved bytes are not looked at.
     #expect(try change(LogHeader.size, to: [1]) == nil)

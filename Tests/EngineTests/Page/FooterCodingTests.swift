@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test func `a tree of several layers is newer, up to the most that there can be`() throws {
-    for layers in [5, 16, 17, 255] as [UInt8] {
+    for layers in [6, 16, 17, 255] as [UInt8] {
       let page = try Self.footer(layers: layers, then: Bytes(repeating: 0, count: 34 * 20))
       let error = storeError { () throws(StoreError) in _ = try Footer.decode(page) }
       switch error {
@@ -155,12 +155,14 @@ import Testing
       default: Issue.record("\(layers) layers: \(String(describing: error))")
       }
     }
-    // A flag of the only layer, such as that it has a filter.
-    let page = try Self.footer(layers: 1, then: [1] + Bytes(repeating: 0, count: 67))
-    let error = storeError { () throws(StoreError) in _ = try Footer.decode(page) }
-    guard case .newerFormat = error else {
-      Issue.record("\(String(describing: error))")
-      return
+    // Flags of the only layer that no part has.
+    for flags in [1, 3, 9, 10, 16, 255] as [UInt8] {
+      let page = try Self.footer(layers: 1, then: [flags] + Bytes(repeating: 0, count: 67))
+      let error = storeError { () throws(StoreError) in _ = try Footer.decode(page) }
+      guard case .newerFormat = error else {
+        Issue.record("\(flags): \(String(describing: error))")
+        return
+      }
     }
   }
 

@@ -14,15 +14,13 @@ struct ImportCommand: ParsableCommand {
       time of all threads, which changes less with other users of the machine.
       """)
 
-  enum Indexes: String, CaseIterable, ExpressibleByArgument {
-    case none, two
-  }
-
   @Option(help: "How many records are imported; half of them are stored before.")
   var records = 100_000
 
-  @Option(help: "Which secondary indexes: none, or two, on a date and on a string.")
-  var indexes = CommaList(Indexes.allCases)
+  @Option(
+    help:
+      "Indexes: none; two, on a date and a string; or three, also on an integer.")
+  var indexes = CommaList([RecordIndexes.none, .two])
 
   @Option(help: "What the commit promises.")
   var durability = CommaList([CommitDurability.durable])
@@ -52,7 +50,7 @@ struct ImportCommand: ParsableCommand {
     for indexes in indexes.elements {
       for durability in durability.elements {
         let setting = RecordOptions(
-          durability: durability, isIndexed: indexes == .two, byteCount: dataset.byteCount,
+          durability: durability, indexes: indexes, byteCount: dataset.byteCount,
           relaxedDelay: .milliseconds(100))
         for workload in workloads.elements {
           try measure(workload, setting, dataset, scratch, progress, &table)
@@ -132,7 +130,7 @@ struct ImportCommand: ParsableCommand {
     }
     let goal = Figures.decimal(ImportWorkload.goal, places: 1)
     table.append(
-      ["\(workload.rawValue), \(setting.indexText), \(setting.durability.rawValue)"] + cells
+      ["\(workload.rawValue), \(setting.indexes.text), \(setting.durability.rawValue)"] + cells
         + [
           spread(rounds), ratio(seconds).map { "\($0) (\(goal))" } ?? "–", ratio(processor) ?? "–",
         ])
@@ -154,7 +152,8 @@ struct ImportCommand: ParsableCommand {
   ) -> ResultLine {
     var line = ResultLine(
       part: "import", workload: workload.rawValue,
-      setting: "\(Figures.grouped(records)) records, \(setting.indexText)", engine: name.rawValue,
+      setting: "\(Figures.grouped(records)) records, \(setting.indexes.text)",
+      engine: name.rawValue,
       durability: setting.durability.rawValue, count: records, rounds: rounds.count,
       seconds: rounds.seconds)
     line.promise = name.promise(of: setting.durability)
@@ -182,8 +181,4 @@ extension [ImportRound] {
   /// The medians.
   fileprivate var seconds: Double { median(map(\.round.seconds)) }
   fileprivate var processorSeconds: Double { median(map(\.processorSeconds)) }
-}
-
-extension RecordOptions {
-  fileprivate var indexText: String { isIndexed ? "two indexes" : "no index" }
 }

@@ -29,9 +29,11 @@ final class SQLiteImportEngine: ImportEngine {
     try connection.run("PRAGMA synchronous = \(options.durability == .durable ? "FULL" : "NORMAL")")
     try connection.run("PRAGMA mmap_size = \(Int32.max)")
     try connection.run(Self.table)
-    guard options.isIndexed else { return }
+    if options.indexes == .none { return }
     try connection.run("CREATE INDEX IF NOT EXISTS item_created ON item (created)")
     try connection.run("CREATE INDEX IF NOT EXISTS item_title ON item (title)")
+    guard options.indexes == .three else { return }
+    try connection.run("CREATE INDEX IF NOT EXISTS item_count ON item (count)")
   }
 
   /// The last connection to close copies the log back.

@@ -73,9 +73,11 @@ class GRDBRecordEngine: RecordEngine {
       table.column("isDone", .boolean).notNull()
       table.column("note", .text)
     }
-    guard options.isIndexed else { return }
+    if options.indexes == .none { return }
     try database.create(index: "item_created", on: Item.databaseTableName, columns: ["created"])
     try database.create(index: "item_title", on: Item.databaseTableName, columns: ["title"])
+    guard options.indexes == .three else { return }
+    try database.create(index: "item_count", on: Item.databaseTableName, columns: ["count"])
   }
 
   func close() throws {

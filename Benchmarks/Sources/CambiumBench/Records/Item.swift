@@ -13,7 +13,7 @@ struct Item: Codable, Hashable, Identifiable, Sendable {
 }
 
 extension Item {
-  /// The item after an update: of the two secondary indexes, it changes the title's.
+  /// The item after an update: of the secondary indexes, it changes those of title and count.
   var updated: Item {
     var item = self
     item.title += "+"

@@ -28,10 +28,9 @@ extension RecordBenchmark {
   }
 
   private func describe(_ workload: RecordWorkload) -> String {
-    let indexes = setting.isIndexed ? "two indexes" : "no index"
     let isBatched = [.insertBatches, .update, .delete].contains(workload)
     return
-      "\(Figures.grouped(dataset.items.count)) records, \(dataset.keyOrder.rawValue) keys, \(indexes)"
+      "\(Figures.grouped(dataset.items.count)) records, \(dataset.keyOrder.rawValue) keys, \(setting.indexes.text)"
       + (isBatched ? ", \(Figures.grouped(setting.size.batch)) a transaction" : "")
   }
 

@@ -118,7 +118,7 @@ struct RecordBenchmark {
   private mutating func makeStore(of name: RecordEngineName) throws -> Store {
     let directory = try scratch.makeDirectory(name.rawValue)
     let options = RecordOptions(
-      durability: setting.durability, isIndexed: setting.isIndexed,
+      durability: setting.durability, indexes: setting.indexes,
       byteCount: dataset.byteCount, relaxedDelay: setting.relaxedDelay)
     let store = Store(
       directory: directory, engine: try name.makeEngine(directory: directory, options: options))
@@ -136,7 +136,7 @@ struct RecordBenchmark {
 /// The settings of all engines and workloads of a benchmark.
 struct RecordSetting: Sendable {
   let durability: CommitDurability
-  let isIndexed: Bool
+  let indexes: RecordIndexes
   let size: RecordWorkloadSize
   let relaxedDelay: Duration
 }

@@ -46,8 +46,7 @@ protocol RecordEngine: AnyObject {
 /// How a store of records is made.
 struct RecordOptions: Sendable {
   let durability: CommitDurability
-  /// True if there are the two secondary indexes.
-  let isIndexed: Bool
+  let indexes: RecordIndexes
   /// Of the records' values, that will ever be in it.
   let byteCount: Int
   /// How long a relaxed write may wait for its flush, where an engine lets one say so.

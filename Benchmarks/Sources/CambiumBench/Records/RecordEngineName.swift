@@ -27,8 +27,8 @@ enum RecordEngineName: String, CaseIterable, ExpressibleByArgument, Codable {
   }
 
   /// True if it takes part at so many records, with or without indexes: a folder has none.
-  func takesPart(with count: Int, isIndexed: Bool, folderMax: Int) -> Bool {
-    self != .json || !isIndexed && count <= folderMax
+  func takesPart(with count: Int, indexes: RecordIndexes, folderMax: Int) -> Bool {
+    self != .json || indexes == .none && count <= folderMax
   }
 }
 

@@ -18,7 +18,7 @@ extension Goal {
     of engine: RecordEngineName, at workload: RecordWorkload, _ setting: RecordSetting,
     _ keyOrder: CommitKeyOrder
   ) -> Goal? {
-    guard engine == .cambium, workload == .saveEach, !setting.isIndexed,
+    guard engine == .cambium, workload == .saveEach, setting.indexes == .none,
       setting.durability == .relaxed, keyOrder == .ascending
     else { return nil }
     return .atLeast(500_000)

@@ -12,15 +12,12 @@ struct RecordsCommand: ParsableCommand {
       separated by commas.
       """)
 
-  enum Indexes: String, CaseIterable, ExpressibleByArgument {
-    case none, two
-  }
-
   @Option(help: "How many records.")
   var records = CommaList([100_000])
 
-  @Option(help: "Which secondary indexes: none, or two, on a date and on a string.")
-  var indexes = CommaList(Indexes.allCases)
+  @Option(
+    help: "Indexes: none; two, on a date and a string; or three, also on an integer.")
+  var indexes = CommaList([RecordIndexes.none, .two])
 
   @Option(help: "What a write promises.")
   var durability = CommaList(CommitDurability.allCases)
@@ -82,7 +79,7 @@ struct RecordsCommand: ParsableCommand {
     indexes.elements.flatMap { indexes in
       durability.elements.map { durability in
         RecordSetting(
-          durability: durability, isIndexed: indexes == .two,
+          durability: durability, indexes: indexes,
           size: RecordWorkloadSize(batch: batch, singles: singles),
           relaxedDelay: .milliseconds(delay))
       }
@@ -95,7 +92,7 @@ struct RecordsCommand: ParsableCommand {
   ) throws {
     let partakers = engines.elements.filter {
       $0.takesPart(
-        with: dataset.items.count, isIndexed: setting.isIndexed, folderMax: folderMax)
+        with: dataset.items.count, indexes: setting.indexes, folderMax: folderMax)
     }
     guard !partakers.isEmpty else { return }
     var benchmark = RecordBenchmark(
@@ -134,11 +131,10 @@ struct RecordsCommand: ParsableCommand {
   private func show(_ benchmark: RecordBenchmark) {
     let table = RecordTable(benchmark: benchmark)
     let setting = benchmark.setting
-    let indexes = setting.isIndexed ? "two secondary indexes" : "no secondary index"
     show([
       "",
       "\(Figures.grouped(benchmark.dataset.items.count)) records,"
-        + " \(benchmark.dataset.keyOrder.rawValue) keys, \(indexes), \(setting.durability.rawValue)",
+        + " \(benchmark.dataset.keyOrder.rawValue) keys, \(setting.indexes.text), \(setting.durability.rawValue)",
       "",
     ])
     show(table.speedLines)

@@ -63,7 +63,7 @@ struct Backup {
   /// Of all trees that have entries or lately had some, in order.
   private func treeNames() throws(StoreError) -> [String] {
     var trees = Set(
-      snapshot.state.base.file.footer.trees.map { LevelPart.treeName(of: $0.name) })
+      snapshot.state.base.file.footer.trees.map { LevelLayer.treeName(of: $0.name) })
     for overlay in snapshot.state.overlays {
       for slot in overlay.trees { trees.insert(names.name(of: slot)) }
     }

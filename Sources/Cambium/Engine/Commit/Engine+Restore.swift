@@ -67,9 +67,9 @@ extension Engine {
     }
     let old = try PageFile.footer(state.footer, from: present.pages).0
     var footer = present.footer
-    footer.trees = old.trees.filter { !names.contains(LevelPart.treeName(of: $0.name)) }
+    footer.trees = old.trees.filter { !names.contains(LevelLayer.treeName(of: $0.name)) }
     footer.trees += present.footer.trees.filter {
-      names.contains(LevelPart.treeName(of: $0.name))
+      names.contains(LevelLayer.treeName(of: $0.name))
     }
     footer.trees = footer.trees.sortedRarely {
       $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)

@@ -176,7 +176,7 @@ extension Transaction {
     if base.base.tree(tree).root != nil || !editor.present[tree].isEmpty { return }
     var trees = Set(layers.slots).union(base.frozen?.overlay.trees ?? []).union([tree])
     for tree in base.base.file.footer.trees {
-      trees.insert(try names.slot(of: LevelPart.treeName(of: tree.name)))
+      trees.insert(try names.slot(of: LevelLayer.treeName(of: tree.name)))
     }
     let size = trees.reduce(base.base.sizeWithoutTrees) { $0 + Footer.treeSize(names.name(of: $1)) }
     try Self.check(size + Self.catalogReserve, .footerSize)

@@ -85,7 +85,7 @@ struct Fold {
       appendingTo: appender)
     // A tree without entries is no tree.
     catalog[name] = folded.root
-    for part in LevelPart.allCases { catalog[part.name(over: name)] = folded.level[part] }
+    for layer in LevelLayer.all { catalog[layer.name(over: name)] = folded.level[layer] }
     let written = (appender.blockCount - before) * Layout.blockSize
     outcomes.append(
       FoldOutcome(
@@ -109,10 +109,10 @@ struct Fold {
     }
   }
 
-  /// The names of a tree and of the parts of a level over it.
+  /// The names of a tree and of the layers over it.
   private func treeNames(_ slot: TreeSlot) -> [String] {
     let name = names.name(of: slot)
-    return [name] + LevelPart.allCases.map { $0.name(over: name) }
+    return [name] + LevelLayer.all.map { $0.name(over: name) }
   }
 }
 

@@ -102,8 +102,6 @@ extension ReplacedPages {
   }
 
   fileprivate mutating func insert(_ level: Level) {
-    for part in LevelPart.allCases {
-      if let root = level[part].root { insert(root) }
-    }
+    for root in level.roots.all { insert(root) }
   }
 }

@@ -48,6 +48,8 @@ struct LevelFold {
         into: level?[part].root, of: tree.pages, adoption: adoption, sizes: sizes,
         tag: TreeTag(of: part.name(over: name)), appendingTo: appender)
     }
+    folded.level.filter = try appendFilter(
+      of: folded.changeCount, with: merge.map(\.interval.outside) ?? [.all])
     folded.levelWritten = (appender.blockCount - before) * Layout.blockSize
     try checkCount(folded)
     return folded
@@ -57,9 +59,7 @@ struct LevelFold {
   ///
   /// - Throws: what `run` does.
   func mergeAll(_ transform: TreeTransform) throws(StoreError) -> FoldedTree {
-    for part in LevelPart.allCases {
-      if let root = level?[part].root { appender.replaced.insert(root) }
-    }
+    for root in level?.roots.all ?? [] { appender.replaced.insert(root) }
     let folded = FoldedTree(root: try mergeIntoTree(within: .all, transform))
     if !transform.mayDrop { try checkCount(folded) }
     return folded
@@ -89,9 +89,77 @@ struct LevelFold {
   }
 }
 
+// MARK: - The filter
+
+extension LevelFold {
+  /// Appends the filter of the new level: of the keys that the level and the changes have within some intervals. A key that was added
+  /// and is removed now stays in it until the next fold.
+  ///
+  /// - Parameter count: The keys of the new level.
+  private func appendFilter(
+    of count: Int, with intervals: [KeyInterval]
+  ) throws(StoreError) -> TreeRoot? {
+    if let root = level?.roots.filter { appender.replaced.insert(root) }
+    if count == 0 { return nil }
+    let filter = KeyFilter(keyCount: count, wordCountMax: .max)
+    for interval in intervals {
+      if let level { for part in LevelPart.allCases { try add(level[part], interval, to: filter) } }
+      addChanges(interval, to: filter)
+    }
+    return try TreeMerge.run(
+      FilterInput(words: filter.bytes), into: nil, of: nil, sizes: sizes,
+      tag: TreeTag(of: LevelLayer.filter.name(over: name)), appendingTo: appender)
+  }
+
+  private func add(
+    _ part: Tree, _ interval: KeyInterval, to filter: borrowing KeyFilter
+  ) throws(StoreError) {
+    var cursor = Cursor(part)
+    var isOn = try cursor.seek(to: interval.start.rawSpan)
+    while isOn, interval.endsAfter(cursor.key) {
+      filter.insert(TreeFilter.hash(cursor.key))
+      isOn = try cursor.next()
+    }
+  }
+
+  private func addChanges(_ interval: KeyInterval, to filter: borrowing KeyFilter) {
+    var cursor = OverlayCursor(changes)
+    var isOn = cursor.seek(to: interval.start.rawSpan)
+    while isOn, interval.endsAfter(cursor.key) {
+      filter.insert(TreeFilter.hash(cursor.key))
+      isOn = cursor.next()
+    }
+  }
+}
+
+/// The one entry of a filter.
+private struct FilterInput: SortedInput {
+  let words: [UInt8]
+  private var hasBegun = false
+
+  init(words: [UInt8]) {
+    self.words = words
+  }
+
+  mutating func advance() throws(StoreError) -> Bool {
+    defer { hasBegun = true }
+    return !hasBegun
+  }
+
+  var key: RawSpan { @_lifetime(borrow self) get { RawSpan() } }
+  var value: RawSpan { @_lifetime(borrow self) get { words.rawSpan } }
+  var isRemoval: Bool { false }
+  var schemaVersion: UInt32 { 0 }
+}
+
 extension FoldedTree {
   fileprivate var count: Int {
     Self.count(root) + Self.count(level[.added]) - Self.count(level[.removed])
+  }
+
+  /// The keys that the level changes.
+  fileprivate var changeCount: Int {
+    LevelPart.allCases.reduce(0) { $0 + Self.count(level[$1]) }
   }
 
   private static func count(_ root: TreeRoot?) -> Int {

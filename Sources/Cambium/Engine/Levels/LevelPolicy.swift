@@ -28,8 +28,8 @@ struct LevelPolicy: Sendable {
   /// The most trees that have a level.
   private static var countMax: Int { 32 }
 
-  /// The bytes that the parts of all levels take in a catalog.
-  static var catalogSize: Int { countMax * LevelPart.allCases.count * NamedTree.layerSize }
+  /// The bytes that all levels take in a catalog.
+  static var catalogSize: Int { countMax * LevelLayer.all.count * NamedTree.layerSize }
 
   init(least: Double?, leastSegment: Int = 0) {
     self.least = least

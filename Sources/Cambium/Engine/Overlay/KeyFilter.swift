@@ -8,7 +8,7 @@ internal import Synchronization
   internal import Darwin
 #endif
 
-/// Tells for most keys that an overlay or a run does not have that it does not.
+/// Tells for most keys that an overlay, a run or a level does not have that it does not.
 ///
 /// A Bloom filter in which all bits of a key are in one word, so that a question costs one cache
 /// line. (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007.)
@@ -57,6 +57,38 @@ internal import Synchronization
     return unsafe word.pointee.load(ordering: .relaxed) & bits == bits
   }
 
+  /// Takes words from where `bytes` has put them.
+  ///
+  /// - Returns: nil if their number is none that a filter has.
+  init?(words bytes: RawSpan) {
+    let count = bytes.byteCount / 8
+    guard bytes.byteCount % 8 == 0, 64...Self.wordCountMax ~= count, count.nonzeroBitCount == 1
+    else { return nil }
+    self.init(wordCount: count)
+    for index in 0..<count {
+      unsafe words[index].store(bytes.load(8 * index, as: UInt64.self), ordering: .relaxed)
+    }
+  }
+
+  /// A filter that knows every key.
+  static var full: KeyFilter {
+    let filter = KeyFilter(wordCount: 0)
+    for index in 0...Int(filter.mask) {
+      unsafe filter.words[index].store(.max, ordering: .relaxed)
+    }
+    return filter
+  }
+
+  /// The words, one behind the other, lowest byte first.
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(8 * (Int(mask) + 1))
+    for index in 0...Int(mask) {
+      bytes.append(integer: unsafe words[index].load(ordering: .relaxed))
+    }
+    return bytes
+  }
+
   /// The same keys in fewer words, as many as `count` keys want. A word's place is the lower bits of a hash,
   /// so words that fall together are put together.
   func fitted(to count: Int) -> KeyFilter {
@@ -79,7 +111,7 @@ internal import Synchronization
 }
 
 extension KeyFilter {
-  /// A number that depends on every bit of `key` and on its tree. It never leaves the process.
+  /// A number that depends on every bit of `key` and on its tree. Files have filters of it for tree 0.
   @inline(__always)
   static func hash(_ key: RawSpan, in tree: TreeSlot) -> UInt64 {
     let count = key.byteCount

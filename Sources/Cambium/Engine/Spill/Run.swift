@@ -7,25 +7,8 @@ struct Run: Sendable {
   let tree: Tree
   /// How often what is in it was merged. Runs of one level are of about one size.
   let level: Int
-  let filter: RunFilter
+  let filter: TreeFilter
   let lastKey: [UInt8]
-}
-
-/// Tells for most keys that a run does not have that it does not, without reading its pages.
-final class RunFilter: Sendable {
-  private let filter: KeyFilter
-
-  init(_ filter: consuming KeyFilter) {
-    self.filter = filter
-  }
-
-  /// - Parameter hash: As `hash(_:)` makes it.
-  @inline(__always)
-  func mayContain(_ hash: UInt64) -> Bool { filter.mayContain(hash) }
-
-  /// Each run is of one tree, so the tree is not in it.
-  @inline(__always)
-  static func hash(_ key: RawSpan) -> UInt64 { KeyFilter.hash(key, in: TreeSlot(0)) }
 }
 
 /// An operation as the value of a run's entry.

@@ -8,7 +8,7 @@ struct RunWriter: ~Copyable {
     let tree: TreeSlot
     let root: TreeRoot
     let level: Int
-    let filter: RunFilter
+    let filter: TreeFilter
     let lastKey: [UInt8]
   }
 
@@ -30,7 +30,7 @@ struct RunWriter: ~Copyable {
     // No larger than its keys want: one that the processor's caches hold is filled in a third of the time.
     let filter = KeyFilter(keyCount: input.countMax ?? .max, wordCountMax: place.filterWords)
     while try input.advanceStored() {
-      filter.insert(RunFilter.hash(input.key))
+      filter.insert(TreeFilter.hash(input.key))
       if input.stored.byteCount > RunValue.largeLength, RunValue.kind(input.stored) == .put {
         let reference = try largeValues.append(RunValue.content(input.stored))
         large.removeAll(keepingCapacity: true)
@@ -42,7 +42,7 @@ struct RunWriter: ~Copyable {
       }
     }
     guard let lastKey = builder.lastKey, let root = try builder.finish() else { return }
-    let fitted = RunFilter(filter.fitted(to: Int(root.reference.count)))
+    let fitted = TreeFilter(filter.fitted(to: Int(root.reference.count)))
     roots.append(Root(tree: tree, root: root, level: level, filter: fitted, lastKey: lastKey))
   }
 

@@ -51,7 +51,7 @@ extension TransactionTree {
   /// - Throws: `.corrupt`, `.io`.
   func contains(_ key: RawSpan) throws(StoreError) -> Bool {
     if let change = changes?.reference(for: key) { return !change.isRemoval }
-    let hash = runs.isEmpty ? 0 : RunFilter.hash(key)
+    let hash = runs.isEmpty ? 0 : TreeFilter.hash(key)
     for run in runs where run.filter.mayContain(hash) {
       switch try run.answer(for: key) {
       case .nothing: continue
@@ -72,7 +72,7 @@ extension TransactionTree {
       value.assign(change.value)
       return !change.isRemoval
     }
-    let hash = runs.isEmpty ? 0 : RunFilter.hash(key)
+    let hash = runs.isEmpty ? 0 : TreeFilter.hash(key)
     for run in runs where run.filter.mayContain(hash) {
       switch try run.answer(for: key) {
       case .nothing: continue
@@ -108,7 +108,7 @@ extension TransactionTree {
   }
 
   private func isInRun(_ key: RawSpan) throws(StoreError) -> Bool {
-    let hash = runs.isEmpty ? 0 : RunFilter.hash(key)
+    let hash = runs.isEmpty ? 0 : TreeFilter.hash(key)
     for run in runs where run.filter.mayContain(hash) {
       if case .nothing = try run.answer(for: key) { continue }
       return true

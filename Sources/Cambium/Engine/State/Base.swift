@@ -11,19 +11,19 @@ final class Base: Sendable {
   init(_ file: PageFile, names: TreeNames) throws(StoreError) {
     self.file = file
     var roots: [TreeRoot?] = []
-    var parts: [Int: LevelRoots] = [:]
+    var over: [Int: LevelRoots] = [:]
     for tree in file.footer.trees {
-      let level = LevelPart.parsing(tree.name)
-      let slot = Int(try names.slot(of: level?.tree ?? tree.name).number)
+      let layer = LevelLayer.parsing(tree.name)
+      let slot = Int(try names.slot(of: layer?.tree ?? tree.name).number)
       while roots.count <= slot { roots.append(nil) }
-      if let level {
-        parts[slot, default: LevelRoots()][level.part] = tree.root
+      if let layer {
+        over[slot, default: LevelRoots()][layer.layer] = tree.root
       } else {
         roots[slot] = tree.root
       }
     }
     var levels: [Level?] = []
-    for (slot, roots) in parts {
+    for (slot, roots) in over {
       while levels.count <= slot { levels.append(nil) }
       levels[slot] = Level(roots, of: file.pages)
     }

@@ -59,7 +59,7 @@ struct SalvageCopy {
     footer.features = base.footer?.features ?? Features()
     footer.coveredSequence = base.footer?.coveredSequence ?? source.log?.footer.coveredSequence ?? 1
     let losses = SalvageLosses()
-    for tree in trees where LevelPart.parsing(tree.name) == nil {
+    for tree in trees where LevelLayer.parsing(tree.name) == nil {
       let root = try TreeMerge.run(
         SalvagedLayers(tree, under: trees.level(over: tree), of: pages, losses: losses),
         into: nil, of: nil,

@@ -1,7 +1,9 @@
 extension [SalvagedTree] {
-  /// The parts of the level over one of these trees.
+  /// The changes of the level over one of these trees.
   func level(over tree: SalvagedTree) -> [SalvagedTree] {
-    filter { LevelPart.parsing($0.name)?.tree == tree.name }
+    filter { other in
+      LevelLayer.parsing(other.name).map { $0.tree == tree.name && $0.layer != .filter } ?? false
+    }
   }
 }
 
@@ -17,13 +19,13 @@ struct SalvagedLayers: SortedInput {
   private var hasBegun = false
 
   private final class Source {
-    let part: LevelPart?
+    let layer: LevelLayer?
     // One owner on one thread uses them, so accesses cannot overlap.
     @exclusivity(unchecked) private var entries: SalvagedEntries
     @exclusivity(unchecked) private(set) var isOnEntry = true
 
-    init(_ part: LevelPart?, _ entries: consuming SalvagedEntries) {
-      self.part = part
+    init(_ layer: LevelLayer?, _ entries: consuming SalvagedEntries) {
+      self.layer = layer
       unsafe self.entries = entries
     }
 
@@ -52,7 +54,7 @@ struct SalvagedLayers: SortedInput {
       return unsafe other.entries.position < entries.position
     }
 
-    private var isOfLevel: Bool { part != nil }
+    private var isOfLevel: Bool { layer != nil }
   }
 
   /// - Parameter level: The parts of the level over the tree; empty if there is none.
@@ -61,7 +63,7 @@ struct SalvagedLayers: SortedInput {
   ) {
     sources = (level + [tree]).map {
       Source(
-        LevelPart.parsing($0.name)?.part, SalvagedEntries($0, of: pages, losses: losses))
+        LevelLayer.parsing($0.name)?.layer, SalvagedEntries($0, of: pages, losses: losses))
     }
   }
 
@@ -75,7 +77,7 @@ struct SalvagedLayers: SortedInput {
       }
       guard let next = lowest else { return false }
       present = next
-    } while sources[present].part == .removed
+    } while sources[present].layer == .part(.removed)
     return true
   }
 

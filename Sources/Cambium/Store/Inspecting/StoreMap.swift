@@ -126,8 +126,8 @@ extension String {
     if let tree = MadeTree.origin(of: self) {
       return "\(tree.asTreeName(in: schema)), as a migration made it"
     }
-    if let (tree, part) = LevelPart.parsing(self) {
-      return "\(tree.asTreeName(in: schema)), \(part) in its level"
+    if let (tree, layer) = LevelLayer.parsing(self) {
+      return "\(tree.asTreeName(in: schema)), \(layer) in its level"
     }
     for record in schema?.records ?? [] {
       if self == Entity.name(ofRows: record.number) { return record.name }

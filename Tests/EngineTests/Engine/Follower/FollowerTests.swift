@@ -128,7 +128,7 @@ struct FollowerTests {
   /// At every call of a writer a follower looks, and another that has followed from the beginning.
   @Test func `never shows what a power cut takes, whatever the writer is doing`() throws {
     var count = 0
-    for seed in 1...UInt64(scaled(12, debug: 1)) {
+    for seed in 1...UInt64(scaled(16, debug: 12)) {
       let inner = SimulatedFileSystem()
       let medium = Interposed(inner)
       let writer = try WrittenHistory(medium, seed: seed)
@@ -157,7 +157,7 @@ struct FollowerTests {
         try writer.verify(fresh.snapshot(), fresh.names)
         try writer.verify(kept, follower.names)
       }
-      for step in 0..<scaled(120, debug: 40) {
+      for step in 0..<120 {
         medium.beforeCalls { _ in
           do { try look() } catch { failure = failure ?? error }
         }

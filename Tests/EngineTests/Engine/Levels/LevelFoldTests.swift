@@ -151,7 +151,7 @@ import Testing
     let file = try Follower(world.medium, options: Self.options(6)).snapshot().state.base.file
     var count = 0
     for tree in file.footer.trees {
-      guard LevelPart.parsing(tree.name) != nil, let root = tree.root, root.level > 0 else {
+      guard LevelLayer.parsing(tree.name) != nil, let root = tree.root, root.level > 0 else {
         continue
       }
       let position = root.reference.position

@@ -74,10 +74,17 @@ struct LayeredWorld {
   }
 
   /// A tree with a level whose parts have any keys.
-  init(_ entries: [Bytes: Bytes], parts: [LevelPart: [Bytes]]) throws {
+  ///
+  /// - Parameter filter: The words of its filter; nil if it has none.
+  init(_ entries: [Bytes: Bytes], parts: [LevelPart: [Bytes]], filter: Bytes? = nil) throws {
     try self.init(entries, sizes: .standard)
     let (appender, root) = (try world.nextAppender(), world.root)
     var trees = [NamedTree(name: "t", root: root)]
+    if let filter {
+      let made = try TreeMerge.run(
+        ListInput([[]: .some(filter)], version: 0), into: nil, of: nil, appendingTo: appender)
+      trees.append(NamedTree(name: LevelLayer.filter.name(over: "t"), root: made))
+    }
     for part in LevelPart.allCases {
       guard let keys = parts[part], !keys.isEmpty else { continue }
       var changes: [Bytes: Bytes?] = [:]
@@ -128,8 +135,8 @@ struct LayeredWorld {
     let appended = appender.extents
     try world.publish(
       [NamedTree(name: "t", root: folded.root)]
-        + LevelPart.allCases.compactMap { part in
-          folded.level[part].map { NamedTree(name: part.name(over: "t"), root: $0) }
+        + LevelLayer.all.compactMap { layer in
+          folded.level[layer].map { NamedTree(name: layer.name(over: "t"), root: $0) }
         }, from: appender)
     guard let file = world.file else { return }
     base = try Base(file, names: names)

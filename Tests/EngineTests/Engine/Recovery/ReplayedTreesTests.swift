@@ -32,6 +32,7 @@ import Testing
     write(to: &payload) { bytes in _ = frame.encode(to: &bytes, in: identity) }
     _ = try medium.create(.log(0), file(header, payload))
     header.number = 0
+    header.file = 1
     _ = try medium.create(.log(1), file(header, []))
     return medium
   }
