@@ -35,7 +35,7 @@
   /// stands beside leaves of another schema version only.
   case fill = "N6"
   /// The parts of a level have no key in common; the keys that it adds are not in the tree below, and those that it replaces or
-  /// removes are.
+  /// removes are; its filter knows them all.
   case levelKeys = "N7"
 
   /// The pages of a large value hold exactly the length its first page says.

@@ -176,13 +176,15 @@ import Testing
     return bytes
   }
 
-  @Test func `the parts of a level come in their order, before the tree`() throws {
+  @Test func `the layers of a level come in their order, before the tree`() throws {
     for (flags, names) in [
       ([0], ["t"]), ([2, 0], ["t", "t\u{1}+"]), ([4, 0], ["t", "t\u{1}="]),
       ([6, 0], ["t", "t\u{1}~"]), ([2, 6, 0], ["t", "t\u{1}+", "t\u{1}~"]),
       ([2, 4, 6, 0], ["t", "t\u{1}+", "t\u{1}=", "t\u{1}~"]),
       ([0, 0], nil), ([2], nil), ([0, 2], nil), ([4, 2, 0], nil), ([2, 2, 0], nil),
-      ([6, 4, 0], nil),
+      ([6, 4, 0], nil), ([8, 0], ["t", "t\u{1}!"]),
+      ([8, 2, 4, 6, 0], ["t", "t\u{1}!", "t\u{1}+", "t\u{1}=", "t\u{1}~"]), ([8], nil),
+      ([2, 8, 0], nil), ([8, 8, 0], nil),
     ] as [([UInt8], [String]?)] {
       let bytes = flags.flatMap { Self.layer($0) }
       let page = try Self.footer(layers: UInt8(flags.count), then: bytes + [0, 0])
@@ -201,8 +203,8 @@ import Testing
         }
       }
     }
-    // A fourth part.
-    let page = try Self.footer(layers: 2, then: Self.layer(8) + Self.layer(0) + [0, 0])
+    // Another layer.
+    let page = try Self.footer(layers: 2, then: Self.layer(10) + Self.layer(0) + [0, 0])
     let error = storeError { () throws(StoreError) in _ = try Footer.decode(page) }
     guard case .newerFormat = error else {
       Issue.record("\(String(describing: error))")

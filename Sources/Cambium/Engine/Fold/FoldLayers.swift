@@ -90,7 +90,7 @@ struct FoldLayers {
 struct FoldedTree {
   var root: TreeRoot?
   var level = LevelRoots()
-  /// The bytes of the pages that the level got.
+  /// The bytes of the pages that the parts of the level got.
   var levelWritten = 0
 }
 

@@ -48,9 +48,9 @@ struct LevelFold {
         into: level?[part].root, of: tree.pages, adoption: adoption, sizes: sizes,
         tag: TreeTag(of: part.name(over: name)), appendingTo: appender)
     }
+    folded.levelWritten = (appender.blockCount - before) * Layout.blockSize
     folded.level.filter = try appendFilter(
       of: folded.changeCount, with: merge.map(\.interval.outside) ?? [.all])
-    folded.levelWritten = (appender.blockCount - before) * Layout.blockSize
     try checkCount(folded)
     return folded
   }
