@@ -101,7 +101,7 @@ extension ReplacedPages {
     if let level { insert(level) }
   }
 
-  fileprivate mutating func insert(_ level: Level) {
+  mutating func insert(_ level: Level) {
     for part in LevelPart.allCases {
       if let root = level[part].root { insert(root) }
     }

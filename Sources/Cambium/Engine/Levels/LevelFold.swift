@@ -57,9 +57,7 @@ struct LevelFold {
   ///
   /// - Throws: what `run` does.
   func mergeAll(_ transform: TreeTransform) throws(StoreError) -> FoldedTree {
-    for part in LevelPart.allCases {
-      if let root = level?[part].root { appender.replaced.insert(root) }
-    }
+    if let level { appender.replaced.insert(level) }
     let folded = FoldedTree(root: try mergeIntoTree(within: .all, transform))
     if !transform.mayDrop { try checkCount(folded) }
     return folded
