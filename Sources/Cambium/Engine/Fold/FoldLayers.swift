@@ -90,8 +90,8 @@ struct FoldLayers {
 struct FoldedTree {
   var root: TreeRoot?
   var level = LevelRoots()
-  /// The bytes of the pages that the level got.
-  var levelWritten = 0
+  /// The bytes of the pages that the level got; nil if all went into the tree.
+  var levelWritten: Int?
 }
 
 extension ReplacedPages {
