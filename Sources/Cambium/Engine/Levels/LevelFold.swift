@@ -1,11 +1,11 @@
-/// The fold of an overlay's changes of one tree into the level over it, of which an interval of keys is merged into the tree meanwhile.
+/// The fold of the changes of one tree into the level over it, of which an interval of keys is merged into the tree meanwhile.
 ///
 ///     changes    ────────────────┬─────────┬─────────────
 ///     level      ── stays with ──┤         ├── changes ──
 ///     tree       ── as it is ────┴─ takes ─┴── as it is ─
 ///                                both there
 struct LevelFold {
-  private let changes: OverlayTree
+  private let changes: LevelChanges
   private let level: Level?
   private let tree: Tree
   private let name: String
@@ -17,7 +17,7 @@ struct LevelFold {
   ///   - level: The level as it is; nil if there is none.
   ///   - name: The tree's name.
   init(
-    _ changes: OverlayTree, into level: Level?, over tree: Tree, _ name: String,
+    _ changes: LevelChanges, into level: Level?, over tree: Tree, _ name: String,
     _ adoption: Adoption, _ sizes: NodeSizes, _ appender: PageAppender
   ) {
     self.changes = changes
@@ -67,10 +67,11 @@ struct LevelFold {
     within interval: KeyInterval, _ transform: TreeTransform = .none
   ) throws(StoreError) -> TreeRoot? {
     var inputs: [SpillInput] = []
-    if !changes.isEmpty { inputs.append(.overlay(OverlayRunInput(changes, within: interval))) }
+    if !changes.isEmpty { inputs.append(changes.input(within: interval)) }
     if let level { inputs.append(.level(LevelRunInput(level, within: interval))) }
     return try TreeMerge.run(
-      RunMerge(newestFirst: inputs, largeValues: nil), into: tree.root, of: tree.pages,
+      RunMerge(newestFirst: inputs, largeValues: changes.largeValues),
+      into: tree.root, of: tree.pages,
       transform: transform, adoption: adoption, sizes: sizes, tag: TreeTag(of: name),
       appendingTo: appender)
   }
