@@ -11,6 +11,9 @@ struct SortedEntries: SortedInput, ~Copyable {
   /// The number of entries, several with the same key included.
   var countMax: Int { entries.places.count }
 
+  /// Goes back before the first entry.
+  mutating func rewind() { index = -1 }
+
   mutating func advance() throws(StoreError) -> Bool {
     index += 1
     // Keys that ascend are all others, and lie where the processor looks for them itself.

@@ -36,6 +36,18 @@ extension Tree {
     }
   }
 
+  /// Has the disk read the leaves of keys that ascend ahead, as far as they were not verified yet.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func willNeedLeaves(of keys: borrowing KeyBatch) throws(StoreError) {
+    guard let root, root.level > 0 else { return }
+    var last = root.reference.position
+    for leaf in try leaves(of: keys, below: root) where leaf.position != last {
+      last = leaf.position
+      if pages.isUntouched(leaf) { pages.willNeed(last.block..<leaf.endBlock, of: last.segment) }
+    }
+  }
+
   /// Where each key may be, as far as its head tells, its cell on its way.
   ///
   /// - Parameter leaves: With slots that are near where keys are evenly spread.

@@ -1,5 +1,5 @@
-// A transaction too large for the log is not written there at all: it is merged into the trees at once, with
-// the runs that it spilled, and the footer of that is its commit.
+// A transaction too large for the log is not written there at all: it is merged into the trees or the levels over them at
+// once, with the runs that it spilled, and the footer of that is its commit.
 
 extension Engine {
   /// Whether a transaction's operations would take too much of the log, or leave an overlay that does. Without the lock.
@@ -62,7 +62,7 @@ extension Engine {
     let layers = transaction.layers
     var work = transaction.treeWork
     if upgrades != nil { work.add(upgrades, of: layers.slots) }
-    let (policy, usual) = planLevels(for: transaction)
+    let (policy, usual) = planLevels()
     var fold = Fold(
       layers, work, into: base, keeping: present, levels: policy, usual: usual, covering: sequence,
       names: names, sizes: options.nodeSizes, appendingTo: appender)
@@ -72,9 +72,7 @@ extension Engine {
     return sequence
   }
 
-  /// A spilled transaction does not know what its operations change, as a level would have to say.
-  private func planLevels(for transaction: Transaction) -> (LevelPolicy, usual: Int) {
-    if transaction.spill != nil { return (.none, 0) }
+  private func planLevels() -> (LevelPolicy, usual: Int) {
     lock.lock()
     defer { lock.unlock() }
     return (policyOfLevels, foldThreshold)

@@ -87,10 +87,12 @@ struct Fold {
     catalog[name] = folded.root
     for layer in LevelLayer.all { catalog[layer.name(over: name)] = folded.level[layer] }
     let written = (appender.blockCount - before) * Layout.blockSize
+    // What a transform writes tells nothing of the changes.
     outcomes.append(
       FoldOutcome(
-        slot: slot, target: target, folded: byteCount, level: base.level(slot)?.liveBytes ?? 0,
-        written: target == .tree ? written : folded.levelWritten))
+        slot: slot, target: folded.levelWritten == nil ? .tree : target,
+        folded: transform == nil ? byteCount : 0, level: base.level(slot)?.liveBytes ?? 0,
+        written: folded.levelWritten ?? written))
   }
 
   private mutating func apply(_ operation: TreeOperation) {

@@ -1,7 +1,7 @@
 /// What a fold merges into the trees: an overlay, and the runs of a spilled transaction.
 struct FoldLayers {
   private let overlay: Overlay
-  /// What is newer than the overlay. It can be merged once.
+  /// What is newer than the overlay. Each tree can be merged once.
   private let spill: Spill?
 
   init(_ overlay: Overlay, below spill: Spill? = nil) {
@@ -17,7 +17,7 @@ struct FoldLayers {
   /// Merges what falls into one tree.
   ///
   /// - Parameters:
-  ///   - target: Where it goes, unless an overlay hides what is there, the tree is empty, or a transaction was spilled.
+  ///   - target: Where it goes, unless a layer hides what is there, the tree is empty, or a spilled transaction loaded trees after it.
   ///   - adoption: What may be taken over as it is; where a transaction was spilled, all may be.
   /// - Returns: its new roots.
   func merge(
@@ -26,44 +26,57 @@ struct FoldLayers {
     appendingTo appender: PageAppender
   ) throws(StoreError) -> FoldedTree {
     let (tree, level) = (base.tree(slot), base.level(slot))
-    let tag = TreeTag(of: name)
-    if let spill {
+    if let spill, spill.slots.contains(slot) {
       return try merge(
-        spill, slot, into: tree, level, transform, sizes: sizes, tag: tag, appendingTo: appender)
+        spill, slot, name, into: tree, level, transform, target, adoption, sizes: sizes,
+        appendingTo: appender)
     }
     let changes = overlay[slot]
     if changes.hidesBase {
       appender.replaced.insert(tree, level)
     } else {
-      let fold = LevelFold(changes, into: level, over: tree, name, adoption, sizes, appender)
+      let fold = LevelFold(
+        .overlay(changes), into: level, over: tree, name, adoption, sizes, appender)
       if case .level(let merge) = target, tree.root != nil { return try fold.run(merge) }
       if level != nil { return try fold.mergeAll(transform) }
     }
     return FoldedTree(
       root: try TreeMerge.run(
         OverlayInput(changes), into: changes.hidesBase ? nil : tree.root, of: tree.pages,
-        transform: transform, adoption: adoption, sizes: sizes, tag: tag, appendingTo: appender))
+        transform: transform, adoption: adoption, sizes: sizes, tag: TreeTag(of: name),
+        appendingTo: appender))
   }
 
-  /// Merges a spilled transaction, in one pass over runs, overlay, level, base and loaded trees.
+  /// Merges a spilled transaction: into the tree in one pass over runs, overlay, level, base and loaded trees.
   private func merge(
-    _ spill: Spill, _ slot: TreeSlot, into tree: Tree, _ level: Level?,
-    _ transform: TreeTransform, sizes: NodeSizes, tag: TreeTag, appendingTo appender: PageAppender
+    _ spill: Spill, _ slot: TreeSlot, _ name: String, into tree: Tree, _ level: Level?,
+    _ transform: TreeTransform, _ target: FoldTarget, _ adoption: Adoption, sizes: NodeSizes,
+    appendingTo appender: PageAppender
   ) throws(StoreError) -> FoldedTree {
+    let tag = TreeTag(of: name)
     // Often there is nothing to be merged but these and the tree.
-    if overlay[slot].isEmpty, level == nil, let puts = spill.takeOnlyPuts(slot) {
+    if target == .tree, overlay[slot].isEmpty, level == nil, let puts = spill.takeOnlyPuts(slot) {
       return FoldedTree(
         root: try TreeMerge.run(
           puts, into: tree.root, of: tree.pages, transform: transform, sizes: sizes,
           tag: tag, appendingTo: appender))
     }
-    var (inputs, loaded, hidesBase) = spill.takeInputs(slot)
+    var (layers, loaded, hidesBase) = spill.takeLayers(slot)
     // What is below a layer that hides its base does not count.
     if !hidesBase {
       let changes = overlay[slot]
-      if !changes.isEmpty { inputs.append(.overlay(OverlayRunInput(changes))) }
+      if !changes.isEmpty { layers.append(.overlay(changes)) }
       hidesBase = changes.hidesBase
     }
+    if case .level(let merge) = target, tree.root != nil, !hidesBase, loaded.isEmpty {
+      let changes = try SpilledChanges(
+        layers, over: LayeredTree(overlays: [], over: tree, under: level),
+        largeValues: spill.largeValuePages())
+      return try LevelFold(
+        .spilled(changes), into: level, over: tree, name, adoption, sizes, appender
+      ).run(merge)
+    }
+    var inputs = layers.map { $0.input() }
     if hidesBase {
       appender.replaced.insert(tree, level)
     } else if let level {
@@ -79,10 +92,9 @@ struct FoldLayers {
         appendingTo: appender))
   }
 
-  /// The bytes of what falls into one tree; of a spilled transaction, none.
+  /// About the bytes of what falls into one tree.
   func byteCount(_ slot: TreeSlot) -> Int {
-    let share = Double(overlay[slot].entryCount) / Double(max(1, overlay.entryCount))
-    return Int(Double(overlay.byteCount) * min(1, share))
+    overlay.byteCount(of: slot) + (spill?.byteCount(of: slot) ?? 0)
   }
 }
 
@@ -90,8 +102,8 @@ struct FoldLayers {
 struct FoldedTree {
   var root: TreeRoot?
   var level = LevelRoots()
-  /// The bytes of the pages that the parts of the level got.
-  var levelWritten = 0
+  /// The bytes of the pages that the parts of the level got; nil if all went into the tree.
+  var levelWritten: Int?
 }
 
 extension ReplacedPages {
@@ -101,7 +113,7 @@ extension ReplacedPages {
     if let level { insert(level) }
   }
 
-  fileprivate mutating func insert(_ level: Level) {
+  mutating func insert(_ level: Level) {
     for root in level.roots.all { insert(root) }
   }
 }

@@ -1,11 +1,11 @@
-/// The fold of an overlay's changes of one tree into the level over it, of which an interval of keys is merged into the tree meanwhile.
+/// The fold of the changes of one tree into the level over it, of which an interval of keys is merged into the tree meanwhile.
 ///
 ///     changes    ────────────────┬─────────┬─────────────
 ///     level      ── stays with ──┤         ├── changes ──
 ///     tree       ── as it is ────┴─ takes ─┴── as it is ─
 ///                                both there
 struct LevelFold {
-  private let changes: OverlayTree
+  private let changes: LevelChanges
   private let level: Level?
   private let tree: Tree
   private let name: String
@@ -17,7 +17,7 @@ struct LevelFold {
   ///   - level: The level as it is; nil if there is none.
   ///   - name: The tree's name.
   init(
-    _ changes: OverlayTree, into level: Level?, over tree: Tree, _ name: String,
+    _ changes: LevelChanges, into level: Level?, over tree: Tree, _ name: String,
     _ adoption: Adoption, _ sizes: NodeSizes, _ appender: PageAppender
   ) {
     self.changes = changes
@@ -59,7 +59,7 @@ struct LevelFold {
   ///
   /// - Throws: what `run` does.
   func mergeAll(_ transform: TreeTransform) throws(StoreError) -> FoldedTree {
-    for root in level?.roots.all ?? [] { appender.replaced.insert(root) }
+    if let level { appender.replaced.insert(level) }
     let folded = FoldedTree(root: try mergeIntoTree(within: .all, transform))
     if !transform.mayDrop { try checkCount(folded) }
     return folded
@@ -69,10 +69,11 @@ struct LevelFold {
     within interval: KeyInterval, _ transform: TreeTransform = .none
   ) throws(StoreError) -> TreeRoot? {
     var inputs: [SpillInput] = []
-    if !changes.isEmpty { inputs.append(.overlay(OverlayRunInput(changes, within: interval))) }
+    if !changes.isEmpty { inputs.append(changes.input(within: interval)) }
     if let level { inputs.append(.level(LevelRunInput(level, within: interval))) }
     return try TreeMerge.run(
-      RunMerge(newestFirst: inputs, largeValues: nil), into: tree.root, of: tree.pages,
+      RunMerge(newestFirst: inputs, largeValues: changes.largeValues),
+      into: tree.root, of: tree.pages,
       transform: transform, adoption: adoption, sizes: sizes, tag: TreeTag(of: name),
       appendingTo: appender)
   }
@@ -104,7 +105,7 @@ extension LevelFold {
     let filter = KeyFilter(keyCount: count, wordCountMax: .max)
     for interval in intervals {
       if let level { for part in LevelPart.allCases { try add(level[part], interval, to: filter) } }
-      addChanges(interval, to: filter)
+      try addChanges(interval, to: filter)
     }
     return try TreeMerge.run(
       FilterInput(words: filter.bytes), into: nil, of: nil, sizes: sizes,
@@ -122,12 +123,14 @@ extension LevelFold {
     }
   }
 
-  private func addChanges(_ interval: KeyInterval, to filter: borrowing KeyFilter) {
-    var cursor = OverlayCursor(changes)
-    var isOn = cursor.seek(to: interval.start.rawSpan)
+  private func addChanges(
+    _ interval: KeyInterval, to filter: borrowing KeyFilter
+  ) throws(StoreError) {
+    var cursor = LevelChangesCursor(changes)
+    var isOn = try cursor.seek(to: interval.start.rawSpan)
     while isOn, interval.endsAfter(cursor.key) {
       filter.insert(TreeFilter.hash(cursor.key))
-      isOn = cursor.next()
+      isOn = try cursor.next()
     }
   }
 }

@@ -1,6 +1,6 @@
-/// The changes of an overlay in one part of the level below it: the input of a fold into the level.
+/// What a fold changes in one part of a level: its input.
 ///
-/// The overlay says for each key how it changes level and tree together. The change of a part follows from the place of the key before:
+/// The changes say for each key what they do to level and tree together. The change of a part follows from the place of the key before:
 ///
 ///                      in added      in replaced    in removed             below alone, or nowhere
 ///     is added         –             –              → replaced, removed    → added
@@ -10,10 +10,7 @@
 /// Of an interval that is merged into the tree, the part loses all it has, and gets nothing.
 struct LevelPartInput: SortedInput, ~Copyable {
   private let part: LevelPart
-  /// Keeps the cursor's memory.
-  private let changes: OverlayTree
-  private var cursor: OverlayCursor
-  private var hasBegun = false
+  private var cursor: LevelChangesCursor
   private var added: KeyFollower
   private var replaced: KeyFollower
   private var removed: KeyFollower
@@ -29,13 +26,12 @@ struct LevelPartInput: SortedInput, ~Copyable {
   ///   - level: The level as it is; nil if there is none.
   ///   - pages: The reader of the tree below.
   init(
-    _ part: LevelPart, of changes: OverlayTree, outside interval: KeyInterval?,
+    _ part: LevelPart, of changes: LevelChanges, outside interval: KeyInterval?,
     over level: Level?, _ pages: PageReader
   ) {
     self.part = part
-    self.changes = changes
     self.interval = interval
-    cursor = OverlayCursor(changes)
+    cursor = LevelChangesCursor(changes)
     let nothing = Tree(pages: pages, root: nil)
     merged = Cursor(level?[part] ?? nothing)
     added = KeyFollower(level?.added ?? nothing)
@@ -45,18 +41,20 @@ struct LevelPartInput: SortedInput, ~Copyable {
 
   mutating func advance() throws(StoreError) -> Bool {
     if isInInterval, try merged.next(), isWithin(merged.key) { return true }
-    var isOn = isInInterval ? leaveInterval() : hasBegun ? cursor.next() : cursor.first()
-    hasBegun = true
+    var isOn = try isInInterval ? leaveInterval() : cursor.next()
     while true {
       if try entersInterval(isOn) {
         isInInterval = true
         if try seekInterval() { return true }
-        isOn = leaveInterval()
+        isOn = try leaveInterval()
         continue
       }
       if !isOn { return false }
-      if try concernsPart() { return true }
-      isOn = cursor.next()
+      if try concernsPart() {
+        if !isRemoval, part != .removed { try cursor.readValue() }
+        return true
+      }
+      isOn = try cursor.next()
     }
   }
 
@@ -77,16 +75,16 @@ struct LevelPartInput: SortedInput, ~Copyable {
   private func isWithin(_ key: RawSpan) -> Bool { interval?.endsAfter(key) ?? false }
 
   /// Goes to the first change behind the interval.
-  private mutating func leaveInterval() -> Bool {
+  private mutating func leaveInterval() throws(StoreError) -> Bool {
     let end = interval?.end
     (isInInterval, interval) = (false, nil)
     guard let end else { return false }
-    return cursor.seek(to: end.rawSpan)
+    return try cursor.seek(to: end.rawSpan)
   }
 
   /// Whether the present change is one of the part, and which.
   private mutating func concernsPart() throws(StoreError) -> Bool {
-    let (key, effect) = (cursor.key, cursor.present.effect)
+    let (key, effect) = (cursor.key, cursor.effect)
     switch (part, effect) {
     case (.added, .add):
       isRemoval = false

@@ -5,7 +5,8 @@
 /// So every fold costs about the same, and of a tree nothing is there twice but the interval at hand.
 ///
 /// A fold of F bytes into a level of L over a tree of B rewrites the level, and as the interval that is due has been waiting for a whole round
-/// and has twice its share of the changes, B × F / 2L of the tree. Together that is least at L = √(BF/2): √(2BF), and B without a level.
+/// and has twice its share of the changes, B × F / 2L of the tree. Together that is least at L = √(BF/2): √(2BF), and B without a level. F is
+/// that of a full overlay. A spilled transaction may have more: it goes into the tree if the level would become more than twice as large as L.
 ///
 /// (The round of intervals is that of LevelDB's compactions.)
 struct LevelPolicy: Sendable {
@@ -55,21 +56,24 @@ struct LevelPolicy: Sendable {
     let tree = base.tree(slot)
     let size = Double(tree.liveBytes)
     if size <= min(least, 1) * Double(usual) { return .tree }
-    guard let level = base.level(slot) else {
+    let level = base.level(slot)
+    if let level {
+      // Removed entries take space until then.
+      let isShort = level.removed.count > tree.count / Self.removedShare
+      if isShort || ordered.contains(slot) { return .tree }
+    } else {
       let isRandom = ratios[slot].map { $0 > least } ?? (least == 0)
       let isLarge = size > least * Double(byteCount)
-      return isRandom && isLarge && base.levelCount < Self.countMax ? .level(merging: nil) : .tree
+      guard isRandom, isLarge, base.levelCount < Self.countMax else { return .tree }
     }
-    // Removed entries take space until then.
-    if level.removed.count > tree.count / Self.removedShare || ordered.contains(slot) {
-      return .tree
-    }
-    let full = Double(max(usual, byteCount, 1))
+    let full = Double(max(usual, 1))
     let limit = max(3 * full, (size * full / 2).squareRoot())
-    let changes = Double(level.liveBytes + byteCount)
-    let share = (changes - limit) / changes
+    let changes = Double((level?.liveBytes ?? 0) + byteCount)
+    let share = (changes - limit) / max(changes, 1)
     if share > 0.5 { return .tree }
-    return .level(merging: share > 0 ? try merge(share, of: level, slot, into: tree) : nil)
+    // A level smaller than the changes would not show which keys have that share.
+    guard let level, share > 0, level.liveBytes >= byteCount else { return .level(merging: nil) }
+    return .level(merging: try merge(share, of: level, slot, into: tree))
   }
 
   /// The next interval that has a share of a level.

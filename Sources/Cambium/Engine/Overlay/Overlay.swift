@@ -52,6 +52,12 @@ struct Overlay: @unchecked Sendable {
   /// - Complexity: O(trees).
   var countChange: Int { trees.reduce(0) { $0 + self[$1].countChange } }
 
+  /// About the bytes of one tree's entries.
+  func byteCount(of tree: TreeSlot) -> Int {
+    let share = Double(self[tree].entryCount) / Double(max(1, entryCount))
+    return Int(Double(byteCount) * min(1, share))
+  }
+
   /// One of the trees.
   subscript(_ tree: TreeSlot) -> OverlayTree {
     @inline(__always) get { OverlayTree(arena, tree, directory[tree]) }

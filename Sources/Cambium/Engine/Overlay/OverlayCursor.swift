@@ -15,6 +15,9 @@ struct OverlayCursor: @unchecked Sendable {
     root = tree.root
   }
 
+  /// A cursor in a tree without entries.
+  init() { root = nil }
+
   /// A cursor on the entry before `slot` of a leaf; nil if there is none.
   init?(_ tree: OverlayTree, _ path: OverlayPath, leaf: OverlayNode, slotBefore slot: Int) {
     self.init(tree)

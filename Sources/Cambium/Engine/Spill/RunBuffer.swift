@@ -89,6 +89,9 @@ struct SortedPuts: SortedInput, ~Copyable {
   /// The number of puts, several of one key included.
   var countMax: Int { entries.countMax }
 
+  /// Goes back before the first put.
+  mutating func rewind() { entries.rewind() }
+
   @inline(__always)
   mutating func advance() throws(StoreError) -> Bool { try entries.advance() }
 
@@ -125,6 +128,9 @@ final class BufferInput {
   }
 
   var countMax: Int { unsafe puts.countMax }
+
+  /// Goes back before the first put.
+  func rewind() { unsafe puts.rewind() }
 
   @inline(__always)
   func advance() throws(StoreError) -> Bool { try unsafe puts.advance() }

@@ -114,9 +114,14 @@ struct RunMerge: SortedInput {
 extension RunMerge {
   mutating func advance() throws(StoreError) -> Bool {
     guard try advanceStored() else { return false }
+    try readValue()
+    return true
+  }
+
+  /// Reads the value of the present operation, if it has pages of its own. `value` is of no meaning before.
+  mutating func readValue() throws(StoreError) {
     isLarge = RunValue.kind(stored) == .largePut
     if isLarge { try readLargeValue() }
-    return true
   }
 
   @inline(never)

@@ -32,7 +32,7 @@ struct RunWriter: ~Copyable {
     while try input.advanceStored() {
       filter.insert(TreeFilter.hash(input.key))
       if input.stored.byteCount > RunValue.largeLength, RunValue.kind(input.stored) == .put {
-        let reference = try largeValues.append(RunValue.content(input.stored))
+        let reference = try largeValues.append(RunValue.content(input.stored), of: tree)
         large.removeAll(keepingCapacity: true)
         large.append(RunValue.Kind.largePut.rawValue)
         reference.encode(to: &large)
@@ -126,16 +126,19 @@ struct LargeValues {
   private let place: RunPlace
   private var appender: PageAppender?
   private var reader: PageReader?
+  /// The bytes of all that were appended of each tree, those included that were taken back since.
+  private(set) var byteCounts: [TreeSlot: Int] = [:]
 
   init(in place: RunPlace) {
     self.place = place
   }
 
   /// - Throws: `.limitExceeded`, `.full`, `.io`.
-  mutating func append(_ value: RawSpan) throws(StoreError) -> PageReference {
+  mutating func append(_ value: RawSpan, of tree: TreeSlot) throws(StoreError) -> PageReference {
     let appender = appender ?? place.appender()
     self.appender = appender
     reader = nil
+    byteCounts[tree, default: 0] += value.byteCount
     return try appender.append(largeValue: value)
   }
 

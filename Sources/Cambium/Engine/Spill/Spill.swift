@@ -138,16 +138,18 @@ extension Spill {
     } else if value.byteCount < RunValue.largeLength {
       try append(.put, key, value, schemaVersion: schemaVersion, in: tree)
     } else {
-      let reference = try append(largeValue: value)
+      let reference = try append(largeValue: value, of: tree)
       try append(.largePut, key, reference.rawSpan, schemaVersion: schemaVersion, in: tree)
     }
   }
 
-  private func append(largeValue value: RawSpan) throws(StoreError) -> [UInt8] {
+  private func append(
+    largeValue value: RawSpan, of tree: TreeSlot
+  ) throws(StoreError) -> [UInt8] {
     try checkUsable()
     var bytes: [UInt8] = []
     do throws(StoreError) {
-      try unsafe largeValues.append(value).encode(to: &bytes)
+      try unsafe largeValues.append(value, of: tree).encode(to: &bytes)
     } catch {
       unsafe failure = error
       throw error
@@ -359,18 +361,18 @@ extension Spill {
   private func load(
     _ changes: OverlayTree, of overlay: Overlay, over runs: TreeRuns?
   ) throws(StoreError) -> LoadedTree? {
-    let size = overlay.byteCount / max(1, overlay.entryCount) * changes.entryCount
+    let tree = changes.tree
     var cursor = OverlayCursor(changes)
-    guard unsafe order.isAscending(changes.tree), size >= loads.sizeMin, cursor.first() else {
-      return nil
-    }
+    guard unsafe order.isAscending(tree), overlay.byteCount(of: tree) >= loads.sizeMin,
+      cursor.first()
+    else { return nil }
     let first = cursor.key.array()
-    guard let separator = try separator(before: first, in: changes.tree, over: runs),
+    guard let separator = try separator(before: first, in: tree, over: runs),
       cursor.last()
     else { return nil }
     // Nothing older has the keys of removals.
     return try loads.write(
-      OverlayInput(changes), after: separator, upTo: cursor.key.array(), of: changes.tree)
+      OverlayInput(changes), after: separator, upTo: cursor.key.array(), of: tree)
   }
 
   /// A key above all keys of a tree and not above `key`, which is to come after them; nil if it does not.
@@ -494,24 +496,34 @@ extension Spill {
     return slots
   }
 
+  /// About the bytes of all that was done to a tree.
+  func byteCount(of tree: TreeSlot) -> Int {
+    let runs = unsafe self.runs[tree] ?? TreeRuns()
+    let trees = runs.runs.map(\.tree) + runs.loaded.trees.map(\.tree)
+    let buffered = unsafe buffers[tree]?.byteCount ?? 0
+    let changed = unsafe editor?.present.byteCount(of: tree) ?? 0
+    let large = unsafe largeValues.byteCounts[tree] ?? 0
+    return trees.reduce(buffered + changed + large) { $0 + $1.liveBytes }
+  }
+
   /// All that was done to a tree, newest first. What was in a buffer is only there, then.
   ///
   /// - Returns: also the trees that were loaded, and whether all hide what lies below.
-  func takeInputs(
+  func takeLayers(
     _ tree: TreeSlot
-  ) -> (inputs: [SpillInput], loaded: LoadedTrees, hidesOlder: Bool) {
-    var inputs: [SpillInput] = []
+  ) -> (layers: [SpillLayer], loaded: LoadedTrees, hidesOlder: Bool) {
+    var layers: [SpillLayer] = []
     if let buffer = unsafe buffers.removeValue(forKey: tree), !buffer.isEmpty {
-      inputs.append(.buffer(BufferInput(buffer.takeSorted())))
+      layers.append(.buffer(BufferInput(buffer.takeSorted())))
     }
     unsafe foundBuffers.removeAll(keepingCapacity: true)
     if let changes = unsafe editor?.present[tree], !changes.isEmpty {
-      inputs.append(.overlay(OverlayRunInput(changes)))
-      if changes.hidesBase { return (inputs, LoadedTrees(), true) }
+      layers.append(.overlay(changes))
+      if changes.hidesBase { return (layers, LoadedTrees(), true) }
     }
     let runs = unsafe self.runs[tree] ?? TreeRuns()
-    inputs += runs.runs.reversed().map { .run(RunInput($0)) }
-    return (inputs, runs.loaded, runs.hidesOlder)
+    layers += runs.runs.reversed().map { .run($0) }
+    return (layers, runs.loaded, runs.hidesOlder)
   }
 
   /// The puts into a tree, if nothing else was done to it, and no value is in pages of its own; nil otherwise. They are

@@ -4,6 +4,7 @@ enum SpillInput {
   case buffer(BufferInput)
   case overlay(OverlayRunInput)
   case level(LevelRunInput)
+  case changes(SpilledChangesInput)
 
   @inline(__always)
   func advance() throws(StoreError) -> Bool {
@@ -12,6 +13,7 @@ enum SpillInput {
     case .buffer(let input): try input.advance()
     case .overlay(let input): try input.advance()
     case .level(let input): try input.advance()
+    case .changes(let input): try input.advance()
     }
   }
 
@@ -20,7 +22,7 @@ enum SpillInput {
     switch self {
     case .run(let input): input.count
     case .buffer(let input): input.countMax
-    case .overlay, .level: nil
+    case .overlay, .level, .changes: nil
     }
   }
 
@@ -34,6 +36,7 @@ enum SpillInput {
       case .buffer(let input): unsafe _overrideLifetime(input.key, borrowing: self)
       case .overlay(let input): unsafe _overrideLifetime(input.key, borrowing: self)
       case .level(let input): unsafe _overrideLifetime(input.key, borrowing: self)
+      case .changes(let input): unsafe _overrideLifetime(input.key, borrowing: self)
       }
     }
   }
@@ -48,6 +51,7 @@ enum SpillInput {
       case .buffer(let input): unsafe _overrideLifetime(input.stored, borrowing: self)
       case .overlay(let input): unsafe _overrideLifetime(input.stored, borrowing: self)
       case .level(let input): unsafe _overrideLifetime(input.stored, borrowing: self)
+      case .changes(let input): unsafe _overrideLifetime(input.stored, borrowing: self)
       }
     }
   }
@@ -60,6 +64,7 @@ enum SpillInput {
       case .buffer(let input): input.schemaVersion
       case .overlay(let input): input.schemaVersion
       case .level(let input): input.schemaVersion
+      case .changes(let input): input.schemaVersion
       }
     }
   }

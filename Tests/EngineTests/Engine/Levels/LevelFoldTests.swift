@@ -7,7 +7,7 @@ import Testing
 /// Which trees get levels, when these are merged, and what a crash leaves of both.
 @Suite struct LevelFoldTests {
   /// Overlays hold 160 records.
-  private static func options(_ ratio: Double?) -> EngineOptions {
+  static func options(_ ratio: Double?) -> EngineOptions {
     var options = EngineOptions()
     options.foldThreshold = 16 << 10
     options.levelRatio = ratio
@@ -208,7 +208,7 @@ import Testing
 
 extension FoldWorld {
   /// Changes records in no order, 20 a transaction, and removes every seventh.
-  fileprivate mutating func changeAnywhere(
+  mutating func changeAnywhere(
     _ count: Int, below end: UInt64, _ byte: UInt8
   ) throws {
     for _ in 0..<count / 20 {
@@ -218,6 +218,6 @@ extension FoldWorld {
     }
   }
 
-  fileprivate var base: Base { engine.working.base }
-  fileprivate var hasLevel: Bool { base.level(tree) != nil }
+  var base: Base { engine.working.base }
+  var hasLevel: Bool { base.level(tree) != nil }
 }

@@ -10,7 +10,7 @@ import Testing
   private typealias Small = LayeredReadingTests
 
   /// One of the intervals between small keys; the first is none.
-  private static func merge(_ number: Int) -> LevelMerge? {
+  static func merge(_ number: Int) -> LevelMerge? {
     if number == 0 { return nil }
     let starts = [[], Small.slots[0], Small.slots[1], Small.slots[2]]
     let choices = starts.indices.flatMap { start in
@@ -20,7 +20,7 @@ import Testing
       interval: choices[number % choices.count], hasOwnSegments: number % 2 == 0)
   }
 
-  private static func merge(_ space: UInt64, _ random: inout SplitMix64) -> LevelMerge? {
+  static func merge(_ space: UInt64, _ random: inout SplitMix64) -> LevelMerge? {
     if random.next() % 3 == 0 { return nil }
     let ends = [Small.key(random.next() % space), Small.key(random.next() % space)]
       .sorted { $0.lexicographicallyPrecedes($1) }

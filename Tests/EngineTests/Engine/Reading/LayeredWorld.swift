@@ -125,11 +125,16 @@ struct LayeredWorld {
   }
 
   /// Folds the oldest overlay, or what there is in the level if there is no overlay.
-  mutating func fold(into target: FoldTarget) throws {
+  ///
+  /// - Parameter changes: Those of a spilled transaction over the only overlay.
+  mutating func fold(
+    into target: FoldTarget, spilling changes: [Change]? = nil, capacity: Int = 200
+  ) throws {
     let oldest =
       overlays.isEmpty ? Overlay(OverlayArena(capacity: 1 << 10)) : overlays.removeFirst()
+    let spill = try changes.map { try spilled($0, over: oldest, capacity) }
     let (before, appender) = (base.file, try world.nextAppender())
-    let folded = try FoldLayers(oldest).merge(
+    let folded = try FoldLayers(oldest, below: spill).merge(
       Self.slot, "t", into: base, .none, target, .all, sizes: world.sizes, appendingTo: appender)
     let replaced = appender.replaced
     let appended = appender.extents
@@ -153,6 +158,40 @@ struct LayeredWorld {
     }
     let found = try file.pages.liveBytes(of: file.footer.trees)
     try agree(live.filter { $0.value > 0 } == found, "\(live) live, and not \(found)")
+  }
+}
+
+// MARK: Spilling
+
+extension LayeredWorld {
+  /// The changes of a transaction over all others, which spills all of them.
+  private mutating func spilled(
+    _ changes: [Change], over overlay: Overlay, _ capacity: Int
+  ) throws -> Spill {
+    try agree(overlays.isEmpty, "a transaction comes after all overlays")
+    let place = RunPlace(
+      of: TreeWorld.identity, SpillSupport(segmentNumbers: SegmentNumbers(from: 1 << 20)),
+      in: world.medium)
+    let spill = Spill(
+      in: place, over: StoreState(sequence: 1, base: base, frozen: nil, fresh: overlay),
+      names: names, capacity: capacity, runsMax: 3)
+    for change in changes {
+      number += 1
+      switch change {
+      case .put(let key, let value):
+        try spill.put(key.rawSpan, value.rawSpan, schemaVersion: number, in: Self.slot)
+        model[key] = value
+      case .remove(let key):
+        let isThere = try spill.tree(Self.slot).contains(key.rawSpan)
+        try agree(isThere == (model[key] != nil), "\(key) is there: \(isThere)")
+        if isThere { try spill.remove(key.rawSpan, in: Self.slot) }
+        model[key] = nil
+      case .clear:
+        spill.removeAll(in: Self.slot)
+        model = [:]
+      }
+    }
+    return spill
   }
 }
 

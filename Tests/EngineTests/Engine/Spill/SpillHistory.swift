@@ -29,17 +29,26 @@ struct SpillHistory {
   /// The transactions that loaded trees.
   private(set) var loading = 0
   private let isAscending: Bool
+  /// The transactions that spilled and after which a tree had a level.
+  private(set) var levels = 0
   /// Keys are below it.
   private let keyCount: Int
 
-  /// - Parameter isAscending: Whether many keys are put in order, after all others.
-  init(seed: UInt64, isAscending: Bool = false) throws {
+  /// - Parameters:
+  ///   - isAscending: Whether many keys are put in order, after all others.
+  ///   - hasLevels: Whether all trees get levels, which are merged soon.
+  init(seed: UInt64, isAscending: Bool = false, hasLevels: Bool = false) throws {
     random = SplitMix64(seed: seed)
     self.isAscending = isAscending
     keyCount = isAscending ? 400 : 60
     let budgets = isAscending ? [1_500, 4_000, 10_000] : [150, 400, 1_000]
     let budget = budgets[Int(random.next() % 3)]
-    engine = try SimulatedEngine.open(medium, options: .spilling(budget: budget))
+    var options = EngineOptions.spilling(budget: budget)
+    if hasLevels {
+      options.levelRatio = 0
+      options.foldThreshold = [2 << 10, 16 << 10, 64 << 10][Int(random.next() % 3)]
+    }
+    engine = try SimulatedEngine.open(medium, options: options)
     lengths = [[0, 5, 40], [0, 60, 300], [10, 700, 5_000]][Int(random.next() % 3)]
     let readings = isAscending ? [10, 50, 400] : [1, 4, 25, 400]
     reading = readings[Int(random.next() % UInt64(readings.count))]
@@ -59,7 +68,7 @@ struct SpillHistory {
   }
 
   private mutating func transaction(steps: Int) throws {
-    let before = content
+    let (before, spilledBefore) = (content, spilled)
     let isAborted = random.next() % 5 == 0
     if random.next() % 2 == 0 { engine.freezeIfPossible() }
     var run = self
@@ -69,6 +78,7 @@ struct SpillHistory {
         if isAborted { throw Abort() }
       }
       self = run
+      if spilled > spilledBefore, engine.working.base.levelCount > 0 { levels += 1 }
     } catch is Abort {
       self = run
       content = before
@@ -93,6 +103,8 @@ struct SpillHistory {
     var savepoints: [(Transaction.Savepoint, Content)] = []
     let segments = medium.callCount(at: .segmentCreate)
     if isAscending, random.next() % 2 == 0 { transaction.expectMany() }
+    // Nothing is spilled yet: all of it is read through levels.
+    if engine.options.levelRatio != nil { try verify(transaction) }
     for _ in 0..<steps {
       stamp += 1
       if isAscending, random.next() % 8 == 0 {

@@ -20,6 +20,27 @@ extension Scenario {
     return scenario
   }
 
+  /// Transactions that spill into levels, some of them values that have pages of their own.
+  static func spilledIntoLevels(seed: UInt64, large: Bool = false) -> Scenario {
+    let spilled = spilled(seed: seed)
+    var scenario = Scenario(name: "spilledIntoLevels", seed: seed)
+    (scenario.options, scenario.steps) = (spilled.options, spilled.steps)
+    scenario.options.levelRatio = 0
+    // A level may have a dozen pages, of a block each.
+    scenario.options.foldThreshold = 16 << 10
+    if large {
+      var random = SplitMix64(seed: seed)
+      let puts = [(0, 1 << 20), (1, 70_000), (0, 300)].map { tree, length in
+        Change.put(tree: tree, key: 0, length: length)
+      }
+      scenario.steps = [
+        .open, .commit(changes(40, &random), .durable),
+        .commit(changes(20, &random) + puts, .durable), .kill, .open,
+      ]
+    }
+    return scenario
+  }
+
   /// Transactions that load trees, among others that do not.
   static func loaded(seed: UInt64) -> Scenario {
     var random = SplitMix64(seed: seed)
