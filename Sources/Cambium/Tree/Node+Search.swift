@@ -84,8 +84,7 @@ extension Node {
 
   @inline(__always)
   private func hasPrefix(_ key: RawSpan) -> Bool {
-    if prefixLength == 0 { return true }
-    return key.byteCount >= prefixLength && key.begins(with: prefix)
+    prefixLength == 0 || compareWithPrefix(key) == 0
   }
 
   /// The child of a branch that holds `key`.
@@ -104,9 +103,15 @@ extension Node {
     return searchTies(of: key, from: slot, head: head)
   }
 
-  /// Negative if `key` is below all keys that begin with the prefix, positive if above, else 0.
+  /// Negative if `key` is below all keys that begin with the prefix, which is not empty, positive if above, else 0.
   @inline(__always)
   private func compareWithPrefix(_ key: RawSpan) -> Int {
+    if prefixLength <= 8, key.byteCount >= 8 {
+      // A word of each, without the bytes behind the prefix.
+      let behind = UInt64(64 &- 8 &* prefixLength)
+      let (word, own) = (key.head(0) >> behind, page.head(Self.headerSize) >> behind)
+      return word == own ? 0 : word < own ? -1 : 1
+    }
     if key.byteCount < prefixLength {
       let order = key.compare(prefix.part(0, key.byteCount))
       return order == 0 ? -1 : order
