@@ -39,6 +39,13 @@ struct Cursor: ~Copyable {
     }
   }
 
+  /// The first eight bytes of the key as a number, which need not be put together for it.
+  @inline(__always)
+  var keyHead: UInt64 {
+    precondition(isOnEntry, "a cursor has a key while it stands on an entry")
+    return Node(leaf.bytes, layout).keyHead(slot)
+  }
+
   /// The value, or the reference to its pages if it is external. Until the cursor moves.
   var storedValue: RawSpan {
     @_lifetime(borrow self)
@@ -250,9 +257,19 @@ extension Cursor {
   var countInLeaf: Int { layout.count }
 
   /// Where `key` is in the leaf of the entry, or would be.
-  func searchLeaf(for key: RawSpan) -> SearchResult {
+  ///
+  /// - Parameter start: A slot that it is probably in or a few behind.
+  @inline(__always)
+  func searchLeaf(for key: RawSpan, near start: Int? = nil) -> SearchResult {
     precondition(isOnEntry, "a cursor has a leaf while it stands on an entry")
-    return Node(leaf.bytes, layout).search(key)
+    return Node(leaf.bytes, layout).search(key, near: start)
+  }
+
+  /// Where a key is in the leaf, or would be, of which the first eight bytes are known; nil if these do not tell.
+  @inline(__always)
+  func slotInLeaf(notBelowKeyHead keyHead: UInt64, near start: Int) -> Int? {
+    precondition(isOnEntry, "a cursor has a leaf while it stands on an entry")
+    return Node(leaf.bytes, layout).firstSlot(notBelowKeyHead: keyHead, near: start)
   }
 
   /// Moves to the next entry if its slot is below `limit`, which is at most the count in the leaf.

@@ -1,15 +1,25 @@
 /// A place among the changes of a level that moves from one to the next, in order and back.
 ///
-/// The parts have no key in common. Each of their cursors stands on the present change or on its next on the way the cursor moves. It
-/// stands on one or nowhere; it begins nowhere, and a move that finds none leaves it nowhere.
+/// The parts have no key in common. Each of their cursors stands on the present change or on its next on the way the cursor moves, and
+/// they are kept in the order of these: a step moves the first, and compares it with those that it may have passed. The cursor
+/// stands on a change or nowhere; it begins nowhere, and a move that finds none leaves it nowhere.
 final class LevelCursor {
+  /// A part, and the first eight bytes of the key of its change.
+  private struct Candidate {
+    let part: LevelPart
+    let head: UInt64
+  }
+
   private let level: Level
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var added: Cursor
   @exclusivity(unchecked) private var replaced: Cursor
   @exclusivity(unchecked) private var removed: Cursor
-  /// The part that has the present change; nil if the cursor stands nowhere.
-  @exclusivity(unchecked) private var present: LevelPart?
+  /// The parts that have changes on the way, that with the present change first.
+  @exclusivity(unchecked) private var order = [3 of Candidate](
+    repeating: Candidate(part: .added, head: 0))
+  /// The number of these parts; 0 if the cursor stands nowhere.
+  @exclusivity(unchecked) private var count = 0
   @exclusivity(unchecked) private var isForward = true
 
   init(_ level: Level) {
@@ -19,18 +29,27 @@ final class LevelCursor {
     unsafe removed = Cursor(level.removed)
   }
 
-  var isOnEntry: Bool { unsafe present != nil }
-  var isRemoval: Bool { unsafe present == .removed }
+  var isOnEntry: Bool { unsafe count > 0 }
+  var isRemoval: Bool { isOnEntry && part == .removed }
+
+  /// The part that has the change.
+  private var part: LevelPart { unsafe order[0].part }
+
+  /// The first eight bytes of the key as a number.
+  var keyHead: UInt64 { unsafe order[0].head }
 
   /// The key of the change. Until the cursor moves.
   var key: RawSpan {
     @_lifetime(borrow self)
-    get {
-      switch unsafe present {
-      case .added, nil: unsafe _overrideLifetime(added.key, borrowing: self)
-      case .replaced: unsafe _overrideLifetime(replaced.key, borrowing: self)
-      case .removed: unsafe _overrideLifetime(removed.key, borrowing: self)
-      }
+    get { key(of: part) }
+  }
+
+  @_lifetime(borrow self)
+  private func key(of part: LevelPart) -> RawSpan {
+    switch part {
+    case .added: unsafe _overrideLifetime(added.key, borrowing: self)
+    case .replaced: unsafe _overrideLifetime(replaced.key, borrowing: self)
+    case .removed: unsafe _overrideLifetime(removed.key, borrowing: self)
     }
   }
 
@@ -38,8 +57,8 @@ final class LevelCursor {
   var storedValue: RawSpan {
     @_lifetime(borrow self)
     get {
-      switch unsafe present {
-      case .added, nil: unsafe _overrideLifetime(added.storedValue, borrowing: self)
+      switch part {
+      case .added: unsafe _overrideLifetime(added.storedValue, borrowing: self)
       case .replaced: unsafe _overrideLifetime(replaced.storedValue, borrowing: self)
       case .removed: unsafe _overrideLifetime(removed.storedValue, borrowing: self)
       }
@@ -48,18 +67,20 @@ final class LevelCursor {
 
   /// True if the value has pages of its own.
   var isExternal: Bool {
-    switch unsafe present {
+    guard isOnEntry else { return false }
+    return switch part {
     case .added: unsafe added.isExternal
     case .replaced: unsafe replaced.isExternal
-    case .removed, nil: false
+    case .removed: false
     }
   }
 
   var schemaVersion: UInt32 {
-    switch unsafe present {
+    guard isOnEntry else { return 0 }
+    return switch part {
     case .added: unsafe added.schemaVersion
     case .replaced: unsafe replaced.schemaVersion
-    case .removed, nil: 0
+    case .removed: 0
     }
   }
 
@@ -81,28 +102,22 @@ final class LevelCursor {
 extension LevelCursor {
   /// Goes to the first change. False if there is none.
   func first() throws(StoreError) -> Bool {
-    unsafe present = nil
-    _ = try unsafe added.first()
-    _ = try unsafe replaced.first()
-    _ = try unsafe removed.first()
+    unsafe count = 0
+    _ = try unsafe (added.first(), replaced.first(), removed.first())
     return try settle(isForward: true)
   }
 
   /// Goes to the last change. False if there is none.
   func last() throws(StoreError) -> Bool {
-    unsafe present = nil
-    _ = try unsafe added.last()
-    _ = try unsafe replaced.last()
-    _ = try unsafe removed.last()
+    unsafe count = 0
+    _ = try unsafe (added.last(), replaced.last(), removed.last())
     return try settle(isForward: false)
   }
 
   /// Goes to the first change of a key not below `key`. False if there is none.
   func seek(to key: RawSpan) throws(StoreError) -> Bool {
-    unsafe present = nil
-    _ = try unsafe added.seek(to: key)
-    _ = try unsafe replaced.seek(to: key)
-    _ = try unsafe removed.seek(to: key)
+    unsafe count = 0
+    _ = try unsafe (added.seek(to: key), replaced.seek(to: key), removed.seek(to: key))
     return try settle(isForward: true)
   }
 
@@ -112,51 +127,38 @@ extension LevelCursor {
   /// Moves to the change before.
   func previous() throws(StoreError) -> Bool { try move(isForward: false) }
 
+  @inline(__always)
   private func move(isForward: Bool) throws(StoreError) -> Bool {
-    guard let left = unsafe present else { return false }
-    unsafe present = nil
-    // The others stand behind it on the way so far.
-    if unsafe isForward != self.isForward {
-      for part in LevelPart.allCases where part != left { try step(part, isForward: isForward) }
-    }
-    try step(left, isForward: isForward)
-    return try settle(isForward: isForward)
-  }
-
-  /// Moves the cursor of a part; one that had moved out at an end comes back in there.
-  private func step(_ part: LevelPart, isForward: Bool) throws(StoreError) {
+    let left = unsafe count
+    // Nowhere until it has arrived, as it may fail.
+    unsafe count = 0
+    if left == 0 { return false }
+    if unsafe isForward != self.isForward { return try turn() }
+    let head: UInt64?
     switch part {
-    case .added: try unsafe added.step(isForward: isForward)
-    case .replaced: try unsafe replaced.step(isForward: isForward)
-    case .removed: try unsafe removed.step(isForward: isForward)
+    case .added: head = try unsafe added.headOfNext(isForward: isForward)
+    case .replaced: head = try unsafe replaced.headOfNext(isForward: isForward)
+    case .removed: head = try unsafe removed.headOfNext(isForward: isForward)
     }
-  }
-
-  /// Takes the part whose key is next.
-  ///
-  /// - Throws: `.corrupt` if two parts have it.
-  private func settle(isForward: Bool) throws(StoreError) -> Bool {
-    unsafe self.isForward = isForward
-    unsafe present = added.isOnEntry ? .added : nil
-    if unsafe replaced.isOnEntry {
-      if try isNext(by: unsafe order(of: replaced.key)) { unsafe present = .replaced }
-    }
-    if unsafe removed.isOnEntry {
-      if try isNext(by: unsafe order(of: removed.key)) { unsafe present = .removed }
+    if let head {
+      try place(Candidate(part: part, head: head), among: left)
+      unsafe count = left
+    } else {
+      for index in 1..<left { unsafe order[index - 1] = order[index] }
+      unsafe count = left - 1
     }
     return isOnEntry
   }
 
-  /// The order of a key and the present one; nil if there is none.
-  private func order(of other: RawSpan) -> Int? { isOnEntry ? other.compare(key) : nil }
-
-  private func isNext(by order: Int?) throws(StoreError) -> Bool {
-    guard let order, let part = unsafe present else { return true }
-    if order == 0, let root = level[part].root {
-      unsafe present = nil
-      throw root.reference.fault(.levelKeys, "another part of the level has a key of this one")
-    }
-    return unsafe isForward ? order < 0 : order > 0
+  /// Goes the other way. All cursors move: those without the present change stand behind it on the way so far, and one that had
+  /// moved out at an end comes back in there.
+  @inline(never)
+  private func turn() throws(StoreError) -> Bool {
+    let isForward = unsafe !isForward
+    try unsafe added.step(isForward: isForward)
+    try unsafe replaced.step(isForward: isForward)
+    try unsafe removed.step(isForward: isForward)
+    return try settle(isForward: isForward)
   }
 }
 
@@ -167,5 +169,60 @@ extension Cursor {
     } else {
       _ = isForward ? try first() : try last()
     }
+  }
+
+  /// Moves, and returns the first eight bytes of the key; nil if there is none.
+  @inline(__always)
+  fileprivate mutating func headOfNext(isForward: Bool) throws(StoreError) -> UInt64? {
+    try (isForward ? next() : previous()) ? keyHead : nil
+  }
+}
+
+// MARK: - The order of the parts
+
+extension LevelCursor {
+  /// Finds the order of all parts.
+  private func settle(isForward: Bool) throws(StoreError) -> Bool {
+    unsafe self.isForward = isForward
+    var found = 0
+    func add(_ part: LevelPart, _ head: UInt64?) throws(StoreError) {
+      guard let head else { return }
+      for index in (0..<found).reversed() { unsafe order[index + 1] = order[index] }
+      found += 1
+      try place(Candidate(part: part, head: head), among: found)
+    }
+    try add(.added, unsafe added.isOnEntry ? added.keyHead : nil)
+    try add(.replaced, unsafe replaced.isOnEntry ? replaced.keyHead : nil)
+    try add(.removed, unsafe removed.isOnEntry ? removed.keyHead : nil)
+    unsafe count = found
+    return isOnEntry
+  }
+
+  /// Brings a part, whose place is the first so far, to its place among as many as `count` are.
+  ///
+  /// - Throws: `.corrupt` if another part has its key.
+  @inline(__always)
+  private func place(_ candidate: Candidate, among count: Int) throws(StoreError) {
+    var index = 0
+    while index + 1 < count {
+      let other = unsafe order[index + 1]
+      let isBelow =
+        candidate.head == other.head
+        ? try isBelow(candidate.part, other.part) : candidate.head < other.head
+      if unsafe isBelow == isForward { break }
+      unsafe order[index] = other
+      index += 1
+    }
+    unsafe order[index] = candidate
+  }
+
+  /// Compares the keys of two parts that agree in their first eight bytes.
+  @inline(never)
+  private func isBelow(_ part: LevelPart, _ other: LevelPart) throws(StoreError) -> Bool {
+    let order = key(of: part).compare(key(of: other))
+    if order == 0, let root = level[other].root {
+      throw root.reference.fault(.levelKeys, "another part of the level has a key of this one")
+    }
+    return order < 0
   }
 }

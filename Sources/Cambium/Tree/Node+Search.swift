@@ -11,15 +11,18 @@ extension Node {
   ///
   /// - Complexity: O(log count), in the heads; the tails of those that agree in the head are compared
   ///   whole.
+  ///
+  /// - Parameter start: A slot that the key is probably in or a few behind; nil if nothing is known of it.
   @inline(__always)
-  func search(_ key: RawSpan) -> SearchResult {
+  func search(_ key: RawSpan, near start: Int? = nil) -> SearchResult {
     guard prefixLength == 0 || key.byteCount >= prefixLength + 8 else { return searchShort(key) }
     if prefixLength > 0 {
       let order = compareWithPrefix(key)
       if order != 0 { return SearchResult(slot: order < 0 ? 0 : count, isFound: false) }
     }
     let head = key.head(prefixLength)
-    return search(key, head: head, from: firstSlot(notBelow: head))
+    let near = start.flatMap { firstSlot(notBelow: head, near: $0) }
+    return search(key, head: head, from: near ?? firstSlot(notBelow: head))
   }
 
   /// The same for keys that may end within the prefix or the head.
@@ -84,8 +87,32 @@ extension Node {
 
   @inline(__always)
   private func hasPrefix(_ key: RawSpan) -> Bool {
-    if prefixLength == 0 { return true }
-    return key.byteCount >= prefixLength && key.begins(with: prefix)
+    prefixLength == 0 || compareWithPrefix(key) == 0
+  }
+
+  /// The first eight bytes of the key of `slot` as a number, with zeros for bytes that it does not have: numbers order as keys do, but for
+  /// keys that agree in them.
+  @inline(__always)
+  func keyHead(_ slot: Int) -> UInt64 {
+    if prefixLength == 0 { return head(slot) }
+    let own = UInt64.max >> (8 &* prefixLength)
+    return page.head(Self.headerSize) & ~own | head(slot) >> (8 &* prefixLength)
+  }
+
+  /// The first slot whose key is not below one of which `keyHead` is known; nil if that does not tell.
+  ///
+  /// - Parameter start: A slot that it is probably in or a few behind.
+  @inline(__always)
+  func firstSlot(notBelowKeyHead keyHead: UInt64, near start: Int) -> Int? {
+    // Of the key's head in this node, the last bytes are not known.
+    let unknown = 8 &* min(prefixLength, 8)
+    let prefix = page.head(Self.headerSize)
+    if keyHead >> (64 - unknown) != prefix >> (64 - unknown) {
+      return keyHead < prefix ? 0 : count
+    }
+    let head = keyHead << unknown
+    let slot = firstSlot(notBelow: head, near: start) ?? firstSlot(notBelow: head)
+    return slot < count && self.head(slot) >> unknown == head >> unknown ? nil : slot
   }
 
   /// The child of a branch that holds `key`.
@@ -104,14 +131,32 @@ extension Node {
     return searchTies(of: key, from: slot, head: head)
   }
 
-  /// Negative if `key` is below all keys that begin with the prefix, positive if above, else 0.
+  /// Negative if `key` is below all keys that begin with the prefix, which is not empty, positive if above, else 0.
   @inline(__always)
   private func compareWithPrefix(_ key: RawSpan) -> Int {
+    if prefixLength <= 8, key.byteCount >= 8 {
+      // A word of each, without the bytes behind the prefix.
+      let behind = UInt64(64 &- 8 &* prefixLength)
+      let (word, own) = (key.head(0) >> behind, page.head(Self.headerSize) >> behind)
+      return word == own ? 0 : word < own ? -1 : 1
+    }
     if key.byteCount < prefixLength {
       let order = key.compare(prefix.part(0, key.byteCount))
       return order == 0 ? -1 : order
     }
     return key.part(0, prefixLength).compare(prefix)
+  }
+
+  /// The same as `firstSlot(notBelow:)` if it is one of the eight from `start` on; nil if it may be another.
+  @inline(__always)
+  private func firstSlot(notBelow head: UInt64, near start: Int) -> Int? {
+    guard count >= 8 else { return nil }
+    let base = max(0, min(start, count &- 8))
+    let heads = Heads(page.part(layout.headsOffset, 8 &* count))
+    var below = 0
+    for slot in 0..<8 { below &+= heads.isBelow(head, base &+ slot) }
+    let isCertain = (below > 0 || base == 0) && (below < 8 || base &+ 8 == count)
+    return isCertain ? base &+ below : nil
   }
 
   /// The first slot whose head is not below `head`.

@@ -2,7 +2,7 @@
 ///
 /// It merges the tree's cursor with the changes of overlays and of a level. Both stand on the present entry or on their
 /// next one on the way the cursor moves. Where the next change belongs in the tree's leaf is found
-/// once; up to there the tree's entries follow one another without a comparison.
+/// once, near the entry; up to there the tree's entries follow one another without a comparison.
 ///
 /// A cursor stands on an entry or nowhere; it begins nowhere, and a move that finds none, or fails,
 /// leaves it nowhere.
@@ -20,7 +20,7 @@ struct LayeredCursor: ~Copyable {
   private var changes: TreeChanges
   private var place = Place.nowhere
   private var isForward = true
-  /// Whether the base stands on the key of the present change, too.
+  /// Whether the base's leaf has the key of the changes' present one: at `limit`, or before `floor`.
   private var isTie = false
   /// On the way forward, the first slot of the base's leaf that the next change does not come behind.
   private var limit = 0
@@ -133,7 +133,11 @@ extension LayeredCursor {
     let left = place
     place = .nowhere
     if left == .nowhere { return false }
-    if !isForward { try turn(leaving: left, isForward: true) }
+    if !isForward {
+      try turn(leaving: left, isForward: true)
+    } else if left == .base, base.next(below: base.countInLeaf) {
+      return try settleForward(isPlaced: true)
+    }
     if left == .change { _ = try changes.next() }
     if left == .base || isTie { _ = try base.next() }
     return try settleForward()
@@ -144,7 +148,11 @@ extension LayeredCursor {
     let left = place
     place = .nowhere
     if left == .nowhere { return false }
-    if isForward { try turn(leaving: left, isForward: false) }
+    if isForward {
+      try turn(leaving: left, isForward: false)
+    } else if left == .base, base.previous(from: 0) {
+      return try settleBackward(isPlaced: true)
+    }
     if left == .change { _ = try changes.previous() }
     if left == .base || isTie { _ = try base.previous() }
     return try settleBackward()
@@ -171,29 +179,23 @@ extension LayeredCursor {
 
 extension LayeredCursor {
   /// Takes the lower of base and changes, passing what is removed.
-  private mutating func settleForward() throws(StoreError) -> Bool {
+  ///
+  /// - Parameter isPlaced: True if `limit` and `isTie` are right, as neither change nor leaf are others.
+  private mutating func settleForward(isPlaced: Bool = false) throws(StoreError) -> Bool {
     isForward = true
-    isTie = false
     floor = .max
-    var passed = 0
+    var (isPlaced, passed) = (isPlaced, 0)
     while changes.isOnEntry {
-      var isSame = false
-      if base.isOnEntry {
-        let next = base.searchLeaf(for: changes.key)
-        limit = next.slot
-        if base.slotInLeaf < limit { return stand(on: .base) }
-        isSame = next.isFound
-      }
-      if !changes.isRemoval {
-        isTie = isSame
-        return stand(on: .change)
-      }
+      if !isPlaced { findLimit() }
+      isPlaced = false
+      if base.slotInLeaf < limit { return stand(on: .base) }
+      if !changes.isRemoval { return stand(on: .change) }
       passed += 1
       if passed == Self.passedMax, let isThere = try jump(isForward: true) {
         if isThere { continue }
         return false
       }
-      if isSame { _ = try base.next() }
+      if isTie { _ = try base.next() }
       _ = try changes.next()
     }
     limit = base.countInLeaf
@@ -201,32 +203,53 @@ extension LayeredCursor {
   }
 
   /// Takes the higher of base and changes, passing what is removed.
-  private mutating func settleBackward() throws(StoreError) -> Bool {
+  ///
+  /// - Parameter isPlaced: True if `floor` and `isTie` are right, as neither change nor leaf are others.
+  private mutating func settleBackward(isPlaced: Bool = false) throws(StoreError) -> Bool {
     isForward = false
-    isTie = false
     limit = 0
-    var passed = 0
+    var (isPlaced, passed) = (isPlaced, 0)
     while changes.isOnEntry {
-      var isSame = false
-      if base.isOnEntry {
-        let next = base.searchLeaf(for: changes.key)
-        floor = next.slot + (next.isFound ? 1 : 0)
-        if base.slotInLeaf >= floor { return stand(on: .base) }
-        isSame = next.isFound
-      }
-      if !changes.isRemoval {
-        isTie = isSame
-        return stand(on: .change)
-      }
+      if !isPlaced { findFloor() }
+      isPlaced = false
+      if base.slotInLeaf >= floor { return stand(on: .base) }
+      if !changes.isRemoval { return stand(on: .change) }
       passed += 1
       if passed == Self.passedMax, let isThere = try jump(isForward: false) {
         return isThere ? try settleForward() : false
       }
-      if isSame { _ = try base.previous() }
+      if isTie { _ = try base.previous() }
       _ = try changes.previous()
     }
     floor = 0
     return base.isOnEntry && stand(on: .base)
+  }
+
+  /// Finds where the present change belongs among the entries of the base's leaf: mostly a few slots on.
+  @inline(__always)
+  private mutating func findLimit() {
+    (limit, isTie) = (-1, false)
+    guard base.isOnEntry else { return }
+    let found = searchLeaf(near: base.slotInLeaf - 1)
+    (limit, isTie) = (found.slot, found.isFound)
+  }
+
+  /// The same on the way back.
+  @inline(__always)
+  private mutating func findFloor() {
+    (floor, isTie) = (0, false)
+    guard base.isOnEntry else { return }
+    let found = searchLeaf(near: base.slotInLeaf - 6)
+    (floor, isTie) = (found.slot + (found.isFound ? 1 : 0), found.isFound)
+  }
+
+  /// Finds the key of the present change in the base's leaf; it is put together only if its first bytes do not tell.
+  @inline(__always)
+  private func searchLeaf(near start: Int) -> SearchResult {
+    if let slot = base.slotInLeaf(notBelowKeyHead: changes.keyHead, near: start) {
+      return SearchResult(slot: slot, isFound: false)
+    }
+    return base.searchLeaf(for: changes.key, near: start)
   }
 
   /// How many removals are passed one by one: by then looking up the next entry by its number costs less.

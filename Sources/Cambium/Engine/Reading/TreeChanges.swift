@@ -12,6 +12,9 @@ struct TreeChanges {
   private let level: LevelCursor?
   private var place = Place.nowhere
   private var isForward = true
+  /// Those of the level's present change.
+  private var levelHead: UInt64 = 0
+  private var levelRemoves = false
 
   init(of tree: LayeredTree) {
     overlays = ChangesCursor(newestFirst: tree.overlays)
@@ -33,6 +36,10 @@ struct TreeChanges {
     }
   }
 
+  /// The first eight bytes of the key as a number: mostly enough to find where it belongs.
+  @inline(__always)
+  var keyHead: UInt64 { place == .level ? levelHead : overlays.key.head(0) }
+
   /// The value that the key got, or the reference to its pages; of no meaning in a removal. Until the cursor moves.
   var storedValue: RawSpan {
     @_lifetime(borrow self)
@@ -45,10 +52,8 @@ struct TreeChanges {
     }
   }
 
-  var isRemoval: Bool {
-    guard place == .level, let level else { return overlays.isRemoval }
-    return level.isRemoval
-  }
+  @inline(__always)
+  var isRemoval: Bool { place == .level ? levelRemoves : overlays.isRemoval }
 
   /// True if the value has pages of its own. In an overlay none has.
   var isExternal: Bool {
@@ -79,7 +84,7 @@ extension TreeChanges {
     let isOn = overlays.first()
     guard let level else { return isOn }
     _ = try level.first()
-    return settle(isForward: true)
+    return settle(isForward: true, level)
   }
 
   /// Goes to the last change. False if there is none.
@@ -88,7 +93,7 @@ extension TreeChanges {
     let isOn = overlays.last()
     guard let level else { return isOn }
     _ = try level.last()
-    return settle(isForward: false)
+    return settle(isForward: false, level)
   }
 
   /// Goes to the first change of a key not below `key`. False if there is none.
@@ -97,18 +102,21 @@ extension TreeChanges {
     let isOn = overlays.seek(to: key)
     guard let level else { return isOn }
     _ = try level.seek(to: key)
-    return settle(isForward: true)
+    return settle(isForward: true, level)
   }
 
-  private mutating func settle(isForward: Bool) -> Bool {
+  @inline(__always)
+  private mutating func settle(isForward: Bool, _ level: LevelCursor) -> Bool {
     self.isForward = isForward
-    guard let level, level.isOnEntry else {
+    guard level.isOnEntry else {
       place = overlays.isOnEntry ? .overlays : .nowhere
       return overlays.isOnEntry
     }
     place = .level
+    (levelHead, levelRemoves) = (level.keyHead, level.isRemoval)
     if overlays.isOnEntry {
-      let order = level.key.compare(overlays.key)
+      let head = overlays.key.head(0)
+      let order = levelHead == head ? level.key.compare(overlays.key) : levelHead < head ? -1 : 1
       if isForward ? order >= 0 : order <= 0 { place = .overlays }
     }
     return true
@@ -146,7 +154,7 @@ extension TreeChanges {
       if self.isForward != isForward { stepOverlays(isForward: isForward) }
       try level.step(isForward: isForward)
     }
-    return settle(isForward: isForward)
+    return settle(isForward: isForward, level)
   }
 
   /// Moves the overlays' cursor; if it had moved out at an end, it comes back in there.
