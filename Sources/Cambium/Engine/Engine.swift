@@ -140,7 +140,8 @@ final class Engine: @unchecked Sendable {
     logTarget = options.logSize.initial
     overlayScale = OverlayScale(max: options.overlayScaleMax)
     levelPolicy = LevelPolicy(
-      least: options.levelRatio, leastSegment: options.leastSegmentOfGarbage)
+      least: options.levelRatio, leastSegment: options.leastSegmentOfGarbage,
+      usual: options.foldThreshold * options.overlayScaleMax)
     self.options = options
     writerLeft = ThreadCondition(lock)
     progressed = ThreadCondition(lock)

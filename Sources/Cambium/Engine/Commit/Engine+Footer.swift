@@ -62,9 +62,9 @@ extension Engine {
     let layers = transaction.layers
     var work = transaction.treeWork
     if upgrades != nil { work.add(upgrades, of: layers.slots) }
-    let (policy, usual) = planLevels()
+    let policy = planLevels(ofSpill: transaction.spill != nil)
     var fold = Fold(
-      layers, work, into: base, keeping: present, levels: policy, usual: usual, covering: sequence,
+      layers, work, into: base, keeping: present, levels: policy, covering: sequence,
       names: names, sizes: options.nodeSizes, appendingTo: appender)
     let published = try run(&fold)
     if policy.makesLevels { note(fold.outcomes) }
@@ -72,10 +72,10 @@ extension Engine {
     return sequence
   }
 
-  private func planLevels() -> (LevelPolicy, usual: Int) {
+  private func planLevels(ofSpill isSpilled: Bool) -> LevelPolicy {
     lock.lock()
     defer { lock.unlock() }
-    return (policyOfLevels, foldThreshold)
+    return policyOfLevels(ofSpill: isSpilled)
   }
 
   private func note(_ outcomes: [FoldOutcome]) {

@@ -54,18 +54,19 @@ extension Engine {
       work.add(upgrades, of: upgrades == nil ? [] : layers.slots, sought)
       fold = Fold(
         layers, work, into: working.base, adoption: adoption(folding: frozen.overlay.byteCount),
-        levels: policyOfLevels, usual: foldThreshold,
-        covering: frozen.sequence,
-        names: names, sizes: options.nodeSizes, appendingTo: appender)
+        levels: policyOfLevels(ofSpill: false), covering: frozen.sequence, names: names, sizes: options.nodeSizes, appendingTo: appender)
       if mergesLevels { fold?.mergeLevels() }
     }
     hasFoldTurn = true
     return true
   }
 
-  /// Which trees get levels: none before overlays are as large as they become, as that costs less. With the lock.
-  var policyOfLevels: LevelPolicy {
-    mergesLevels || !overlayScale.isLargest ? .none : levelPolicy
+  /// Which trees get levels. Before overlays are as large as they become, an overlay's changes begin none, as that costs less. With the lock.
+  func policyOfLevels(ofSpill isSpilled: Bool) -> LevelPolicy {
+    if mergesLevels { return .none }
+    var policy = levelPolicy
+    policy.makesNew = isSpilled || overlayScale.isLargest
+    return policy
   }
 
   func leaveFoldTurn(_ failure: StoreError?) {
@@ -98,12 +99,12 @@ extension Engine {
     defer { lock.unlock() }
     if sought == nil, !mergesLevels { levelPolicy.note(outcomes) }
     mergesLevels = false
-    // A fold into a level says nothing of the leaves that larger overlays would write.
-    guard let folded = working.frozen?.overlay.byteCount, folded >= foldThreshold, sought == nil,
-      outcomes.allSatisfy({ $0.target == .tree })
+    guard let folded = working.frozen?.overlay.byteCount, folded >= foldThreshold, sought == nil
     else { return }
     let blocks = published.appended.reduce(0) { $0 + $1.blocks.count }
-    overlayScale.note(folded: folded, written: blocks * Layout.blockSize)
+    overlayScale.note(
+      folded: folded, written: blocks * Layout.blockSize,
+      isIntoTrees: outcomes.allSatisfy { $0.target == .tree })
   }
 
   /// Gives back what a fold wrote before `error`: the next begins in a segment of its own, and never flushes

@@ -14,8 +14,6 @@ struct Fold {
   private let work: TreeWork
   private let adoption: Adoption
   private let policy: LevelPolicy
-  /// The bytes of a full overlay.
-  private let usual: Int
   private let sequence: UInt64
   private let names: TreeNames
   private let sizes: NodeSizes
@@ -33,11 +31,10 @@ struct Fold {
   ///   - present: The state to keep, where that is asked for; the base if nil.
   ///   - adoption: What may be taken over as it is.
   ///   - policy: Which trees get levels, where nothing is done with them besides.
-  ///   - usual: The bytes of a full overlay.
   init(
     _ layers: FoldLayers, _ work: TreeWork = TreeWork(), into base: Base,
     keeping present: PageFile? = nil, adoption: Adoption = .all,
-    levels policy: LevelPolicy = .none, usual: Int = 0, covering sequence: UInt64,
+    levels policy: LevelPolicy = .none, covering sequence: UInt64,
     names: TreeNames, sizes: NodeSizes, appendingTo appender: PageAppender
   ) {
     self.present = present ?? base.file
@@ -46,7 +43,6 @@ struct Fold {
     self.base = base
     self.adoption = adoption
     self.policy = policy
-    self.usual = usual
     self.sequence = sequence
     self.names = names
     self.sizes = sizes
@@ -78,7 +74,7 @@ struct Fold {
     let (byteCount, transform) = (layers.byteCount(slot), work.transforms[slot])
     let target: FoldTarget =
       transform == nil
-      ? try policy.target(slot, in: base, folding: byteCount, usual: usual) : .tree
+      ? try policy.target(slot, in: base, folding: byteCount) : .tree
     let before = appender.blockCount
     let folded = try layers.merge(
       slot, name, into: base, transform ?? .none, target, adoption, sizes: sizes,

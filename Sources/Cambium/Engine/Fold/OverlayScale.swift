@@ -26,10 +26,13 @@ struct OverlayScale {
   /// - Parameters:
   ///   - folded: The bytes of its entries.
   ///   - written: The bytes of the pages that were made of them.
-  mutating func note(folded: Int, written: Int) {
-    ratio = Double(written) / Double(Swift.max(1, folded))
-    if ratio < Self.bounds.shrink, factor > 1 { factor /= 2 }
-    var rest = ratio
+  ///   - isIntoTrees: False if some went into levels. That says nothing of the leaves that smaller overlays would write.
+  mutating func note(folded: Int, written: Int, isIntoTrees: Bool = true) {
+    var rest = Double(written) / Double(Swift.max(1, folded))
+    if isIntoTrees {
+      ratio = rest
+      if ratio < Self.bounds.shrink, factor > 1 { factor /= 2 }
+    }
     while rest > Self.bounds.grow, factor <= max / 2 {
       factor *= 2
       rest /= 2

@@ -6,7 +6,7 @@
 ///
 /// A fold of F bytes into a level of L over a tree of B rewrites the level, and as the interval that is due has been waiting for a whole round
 /// and has twice its share of the changes, B × F / 2L of the tree. Together that is least at L = √(BF/2): √(2BF), and B without a level. F is
-/// that of a full overlay. A spilled transaction may have more: it goes into the tree if the level would become more than twice as large as L.
+/// that of a full overlay of the largest size. A spilled transaction may have more: it goes into the tree if the level would become more than twice as large as L.
 ///
 /// (The round of intervals is that of LevelDB's compactions.)
 struct LevelPolicy: Sendable {
@@ -15,6 +15,10 @@ struct LevelPolicy: Sendable {
   private let least: Double?
   /// The bytes that are to be merged into a tree at least so that they get segments of their own.
   private let leastSegment: Int
+  /// The bytes of the changes of a full overlay of the largest size.
+  private let usual: Int
+  /// False if trees that have no level get none, and the others keep theirs.
+  var makesNew = true
   /// The bytes of pages that the last fold into each tree wrote for each byte.
   private var ratios: [TreeSlot: Double] = [:]
   /// Where the next interval begins; at the first key if there is none.
@@ -32,9 +36,10 @@ struct LevelPolicy: Sendable {
   /// The bytes that all levels take in a catalog.
   static var catalogSize: Int { countMax * LevelLayer.all.count * NamedTree.layerSize }
 
-  init(least: Double?, leastSegment: Int = 0) {
+  init(least: Double?, leastSegment: Int = 0, usual: Int = 0) {
     self.least = least
     self.leastSegment = leastSegment
+    self.usual = usual
   }
 
   /// No tree gets a level, and those that there are are merged.
@@ -45,12 +50,10 @@ struct LevelPolicy: Sendable {
 
   /// Where a fold puts the changes of a tree.
   ///
-  /// - Parameters:
-  ///   - byteCount: The bytes of its changes.
-  ///   - usual: The bytes of the changes of a full overlay.
+  /// - Parameter byteCount: The bytes of its changes.
   /// - Throws: `.corrupt`, `.io`.
   func target(
-    _ slot: TreeSlot, in base: Base, folding byteCount: Int, usual: Int
+    _ slot: TreeSlot, in base: Base, folding byteCount: Int
   ) throws(StoreError) -> FoldTarget {
     guard let least else { return .tree }
     let tree = base.tree(slot)
@@ -64,7 +67,7 @@ struct LevelPolicy: Sendable {
     } else {
       let isRandom = ratios[slot].map { $0 > least } ?? (least == 0)
       let isLarge = size > least * Double(byteCount)
-      guard isRandom, isLarge, base.levelCount < Self.countMax else { return .tree }
+      guard makesNew, isRandom, isLarge, base.levelCount < Self.countMax else { return .tree }
     }
     let full = Double(max(usual, 1))
     let limit = max(3 * full, (size * full / 2).squareRoot())

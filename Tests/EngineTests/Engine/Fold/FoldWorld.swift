@@ -7,12 +7,18 @@ import Testing
 /// A store with records of 100 bytes under numbers, and the dictionary it must agree with.
 struct FoldWorld {
   let medium = SimulatedFileSystem()
-  let engine: Engine
-  let tree: TreeSlot
+  private(set) var engine: Engine
+  private(set) var tree: TreeSlot
   private(set) var expected: [UInt64: UInt8] = [:]
   var random = SplitMix64(seed: 7)
 
   init(_ options: EngineOptions) throws {
+    engine = try Engine.open(medium, options: options)
+    tree = try engine.names.slot(of: "t")
+  }
+
+  /// Opens the store again, which was closed.
+  mutating func open(_ options: EngineOptions) throws {
     engine = try Engine.open(medium, options: options)
     tree = try engine.names.slot(of: "t")
   }

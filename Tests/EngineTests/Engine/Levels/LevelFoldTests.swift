@@ -73,6 +73,29 @@ import Testing
     try world.engine.close()
   }
 
+  @Test func `a level stays when the store is opened again, and overlays grow beside it`() throws {
+    var options = Self.options(6)
+    options.overlayScaleMax = 4
+    var world = try FoldWorld(options)
+    for start in stride(from: 0, to: 40_000, by: 1000) as StrideTo<UInt64> {
+      try world.put(start..<start + 1000, 1)
+    }
+    try world.changeAnywhere(8000, below: 40_000, 2)
+    #expect(world.hasLevel && world.engine.overlayScale.isLargest)
+    try world.engine.close()
+    try world.open(options)
+    #expect(!world.engine.overlayScale.isLargest)
+    let (before, size) = (world.medium.bytesWritten, world.base.tree(world.tree).liveBytes)
+    try world.changeAnywhere(160, below: 40_000, 3)
+    try world.engine.foldEverything()
+    #expect(world.hasLevel)
+    #expect(world.medium.bytesWritten - before < size / 2)
+    try world.changeAnywhere(1600, below: 40_000, 4)
+    #expect(world.hasLevel && world.engine.overlayScale.isLargest)
+    try world.check(world.engine)
+    try world.engine.close()
+  }
+
   @Test func `a level goes once keys come in order`() throws {
     var world = try FoldWorld(Self.options(6))
     for start in stride(from: 0, to: 40_000, by: 1000) as StrideTo<UInt64> {
