@@ -54,7 +54,8 @@ extension Engine {
       work.add(upgrades, of: upgrades == nil ? [] : layers.slots, sought)
       fold = Fold(
         layers, work, into: working.base, adoption: adoption(folding: frozen.overlay.byteCount),
-        levels: policyOfLevels(ofSpill: false), covering: frozen.sequence, names: names, sizes: options.nodeSizes, appendingTo: appender)
+        levels: policyOfLevels(ofSpill: false), covering: frozen.sequence, names: names,
+        sizes: options.nodeSizes, appendingTo: appender)
       if mergesLevels { fold?.mergeLevels() }
     }
     hasFoldTurn = true

@@ -20,7 +20,8 @@ import Testing
   }
 
   @Test func `folds into levels double it likewise, and do not halve it`() {
-    for (factor, written, next) in [(1, 401, 2), (1, 1601, 4), (4, 100, 4), (2, 0, 2), (2, 400, 2)] {
+    for (factor, written, next) in [(1, 401, 2), (1, 1601, 4), (4, 100, 4), (2, 0, 2), (2, 400, 2)]
+    {
       var scale = OverlayScale(max: 4)
       while scale.factor < factor { scale.note(folded: 100, written: 401) }
       scale.note(folded: 100, written: written, isIntoTrees: false)
