@@ -194,6 +194,15 @@ import Testing
     #expect(try ring.fault()?.invariant == .logChain)
   }
 
+  @Test func `a file that is needed and shorter than its header says is refused`() throws {
+    for number in [0, 1] as [UInt32] {
+      let ring = try Ring()
+      try ring.file(number).truncate(to: 31 * 4096, at: .test)
+      let fault = try ring.fault()
+      #expect(fault?.file == number && fault?.invariant == .logEnd, "\(number)")
+    }
+  }
+
   @Test func `what follows the last frame of an earlier use was never part of the log`() throws {
     let ring = try Ring()
     let first = try LogFiles(opening: ring.medium, writing: false).files[0].header
