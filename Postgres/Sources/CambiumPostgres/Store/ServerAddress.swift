@@ -6,9 +6,13 @@ final class ServerAddress: Sendable {
   private let text: String
   private let role: Role
   /// The hosts in the address, if there are several, with the port of each, which is empty if they have the same one.
-  private let hosts: [(name: String, port: String)]
+  private let hosts: [Host]
+  /// True if the address says which servers are wanted.
+  private let saysWhich: Bool
   /// The place of the host to try first.
   private let first = Mutex(0)
+
+  private typealias Host = (name: String, port: String)
 
   enum Role: Sendable {
     /// The server that takes writes.
@@ -20,13 +24,15 @@ final class ServerAddress: Sendable {
   init(_ text: String, _ role: Role) {
     self.text = text
     self.role = role
-    hosts = Self.hosts(of: text)
+    let parameters = Connection.parameters(of: text) ?? [:]
+    hosts = Self.hosts(of: parameters)
+    saysWhich =
+      parameters["target_session_attrs"] != nil
+      || ProcessInfo.processInfo.environment["PGTARGETSESSIONATTRS"] != nil
   }
 
-  private static func hosts(of text: String) -> [(name: String, port: String)] {
-    guard let parameters = Connection.parameters(of: text), parameters["hostaddr"] == nil else {
-      return []
-    }
+  private static func hosts(of parameters: [String: String]) -> [Host] {
+    guard parameters["hostaddr"] == nil else { return [] }
     func list(_ text: String) -> [String] {
       text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
     }
@@ -39,15 +45,44 @@ final class ServerAddress: Sendable {
 
   /// Connects.
   func connect() throws -> Connection {
+    var fault = PostgresError(message: "the server is read-only", isOfConnection: true)
+    do {
+      let (connection, takesWrites) = try open(overrides)
+      if role == .standby || saysWhich || takesWrites { return connection }
+    } catch let error as PostgresError where error.isOfReadOnlyServer && !saysWhich {
+      fault = error
+    }
+    guard let connection = primary() else { throw fault }
+    return connection
+  }
+
+  /// Connects to each host in turn, until one says itself that it takes writes: a pooler tells its clients what its server was when it
+  /// connected to it.
+  ///
+  /// - Returns: nil if none takes writes.
+  private func primary() -> Connection? {
+    let hosts: [Host?] = hosts.isEmpty ? [nil] : order
+    for host in hosts {
+      let overrides =
+        [(key: "target_session_attrs", value: "any")] + (host.map { Self.overrides([$0]) } ?? [])
+      if let (connection, takesWrites) = try? open(overrides), takesWrites { return connection }
+    }
+    return nil
+  }
+
+  private func open(
+    _ overrides: [(key: String, value: String)]
+  ) throws -> (Connection, takesWrites: Bool) {
     let connection = try Connection(text, defaults: defaults, overrides: overrides)
     try connection.checkServer()
     // The server notices as well that a client was cut off. Its transaction would keep its locks for two hours otherwise.
-    try connection.run(
-      "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3")
+    let isReadOnly = try connection.run(
+      "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3;"
+        + " SHOW transaction_read_only")
     let (name, port) = connection.server
     let place = hosts.firstIndex { $0.name == name && ($0.port.isEmpty || $0.port == port) }
     if let place { first.withLock { $0 = place } }
-    return connection
+    return (connection, isReadOnly == [["off"]])
   }
 
   /// A host that does not answer is given up after 3 seconds, and an established connection to it after 8 to 11.
@@ -60,9 +95,7 @@ final class ServerAddress: Sendable {
     if environment["PGCONNECT_TIMEOUT"] == nil {
       defaults.append((key: "connect_timeout", value: "3"))
     }
-    if environment["PGTARGETSESSIONATTRS"] == nil {
-      defaults.append((key: "target_session_attrs", value: "read-write"))
-    }
+    if !saysWhich { defaults.append((key: "target_session_attrs", value: "read-write")) }
     return defaults
   }
 
@@ -73,13 +106,24 @@ final class ServerAddress: Sendable {
     if role == .standby {
       overrides.append((key: "target_session_attrs", value: "prefer-standby"))
     }
-    guard !hosts.isEmpty else { return overrides }
+    return hosts.isEmpty ? overrides : overrides + Self.overrides(order)
+  }
+
+  private var order: [Host] {
     let start = role == .primary ? first.withLock { $0 } : Int.random(in: hosts.indices)
-    let order = hosts[start...] + hosts[..<start]
-    overrides.append((key: "host", value: order.map(\.name).joined(separator: ",")))
-    if !order.contains(where: \.port.isEmpty) {
-      overrides.append((key: "port", value: order.map(\.port).joined(separator: ",")))
-    }
-    return overrides
+    return Array(hosts[start...] + hosts[..<start])
+  }
+
+  private static func overrides(_ hosts: [Host]) -> [(key: String, value: String)] {
+    let names = [(key: "host", value: hosts.map(\.name).joined(separator: ","))]
+    if hosts.contains(where: \.port.isEmpty) { return names }
+    return names + [(key: "port", value: hosts.map(\.port).joined(separator: ","))]
+  }
+}
+
+extension PostgresError {
+  /// True if libpq has refused servers because they are said to take no writes.
+  fileprivate var isOfReadOnlyServer: Bool {
+    isOfConnection && ["read-only", "hot standby"].contains { message.contains($0) }
   }
 }

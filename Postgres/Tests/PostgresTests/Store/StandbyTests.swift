@@ -75,6 +75,37 @@ struct StandbyTests {
     }
   }
 
+  /// A pooler tells its clients what the server was when it connected to it.
+  @Test(.enabled(if: Pooler.isInstalled, "\(Pooler.missing)"))
+  func `a server that became the primary is found behind a pooler, alone and beside another`()
+    async throws
+  {
+    let server = try #require(PostgresServer.shared)
+    let name = "standby_promoted"
+    let writer = try await PostgresStore(
+      try server.makeDatabase(name), model: OrderService.model)
+    try await OrderService.count("all", in: writer)
+    let directory = try server.startStandby(name)
+    defer { server.stopStandby(directory) }
+    let pooler = try Pooler(before: server, database: name, mode: "transaction", host: directory)
+    let standby = try Connection(server.address(name, host: directory))
+    while try standby.run("SELECT to_regclass('public.counter')") == [[nil]] {}
+    _ = try Connection(pooler.address).run("SELECT 1")
+    await #expect(throws: PostgresStoreError.self) {
+      _ = try await PostgresStore(pooler.address, model: OrderService.model)
+    }
+    try standby.run("SELECT pg_promote()")
+    while try standby.run("SELECT pg_is_in_recovery()") == [["t"]] {}
+    let alone = try await PostgresStore(pooler.address, model: OrderService.model)
+    try await OrderService.count("all", in: alone)
+    #expect(try await alone.fetch(Counter.self, key: "all")?.value == 2)
+    let beside = try await PostgresStore(
+      pooler.address(beside: "\(directory)/nothing"), model: OrderService.model)
+    try await OrderService.count("all", in: beside)
+    #expect(try standby.run("SELECT value FROM counter") == [["3"]])
+    #expect(try await writer.fetch(Counter.self, key: "all")?.value == 1)
+  }
+
   /// After a pooler, a connection may lead to a stand-by at any time.
   @Test func `a transaction that is begun on a stand-by is an error, and so is a read`()
     async throws

@@ -12,8 +12,12 @@ final class Pooler {
 
   /// Starts it for a database.
   ///
-  /// - Parameter mode: `transaction` or `session`.
-  init(before server: PostgresServer, database: String, mode: String) throws {
+  /// - Parameters:
+  ///   - mode: `transaction` or `session`.
+  ///   - host: The directory of the socket of a stand-by; the server's if nil.
+  init(
+    before server: PostgresServer, database: String, mode: String, host: String? = nil
+  ) throws {
     directory = server.directory + "/pgbouncer_\(database)"
     self.database = database
     let script = """
@@ -21,7 +25,7 @@ final class Pooler {
       mkdir -m 755 \(directory)
       cat > \(directory)/pgbouncer.ini <<end
       [databases]
-      \(database) = host=\(server.directory) port=5432 dbname=\(database) user=cambium
+      \(database) = host=\(host ?? server.directory) port=5432 dbname=\(database) user=cambium
       [pgbouncer]
       unix_socket_dir = \(directory)
       listen_port = 6432
@@ -46,5 +50,12 @@ final class Pooler {
 
   struct NotStarted: Error {}
 
-  var address: String { "host=\(directory) port=6432 dbname=\(database) user=cambium" }
+  var address: String { address(at: directory) }
+
+  /// The address with another host before it.
+  func address(beside host: String) -> String { address(at: "\(host),\(directory)") }
+
+  private func address(at hosts: String) -> String {
+    "host=\(hosts) port=6432 dbname=\(database) user=cambium"
+  }
 }
