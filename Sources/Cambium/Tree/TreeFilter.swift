@@ -12,5 +12,5 @@ final class TreeFilter: Sendable {
 
   /// A number that depends on every bit of a key. Each filter is of one tree, so the tree is not in it.
   @inline(__always)
-  static func hash(_ key: RawSpan) -> UInt64 { KeyFilter.hash(key, in: TreeSlot(0)) }
+  static func hash(_ key: RawSpan) -> UInt64 { KeyFilter.hash(key) }
 }

@@ -157,7 +157,7 @@ extension OverlayEditor {
   private func noteAdded(
     _ entry: EntryReference, _ key: RawSpan, in tree: TreeSlot, _ state: inout TreeState
   ) {
-    arena.filter.insert(KeyFilter.hash(key, in: tree))
+    arena.filter.insert(KeyFilter.hash(key, seed: UInt64(tree.number)))
     state.entryCount += 1
     unsafe entryCount += 1
   }

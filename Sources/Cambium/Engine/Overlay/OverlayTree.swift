@@ -41,7 +41,7 @@ extension OverlayTree {
   /// False if nothing became of `key` in any tree of the overlay.
   @inline(__always)
   func mayContain(_ key: RawSpan) -> Bool {
-    arena.filter.mayContain(KeyFilter.hash(key, in: tree))
+    arena.filter.mayContain(KeyFilter.hash(key, seed: UInt64(tree.number)))
   }
 
   /// By how many the tree has more entries below `key` than what lies below the overlay.

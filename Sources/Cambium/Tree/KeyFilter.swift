@@ -111,12 +111,12 @@ internal import Synchronization
 }
 
 extension KeyFilter {
-  /// A number that depends on every bit of `key` and on its tree. Files have filters of it for tree 0.
+  /// A number that depends on every bit of `key` and of a seed. Files have filters of it, with the seed 0.
   @inline(__always)
-  static func hash(_ key: RawSpan, in tree: TreeSlot) -> UInt64 {
+  static func hash(_ key: RawSpan, seed: UInt64 = 0) -> UInt64 {
     let count = key.byteCount
     var hash = mix(
-      UInt64(tree.number) ^ 0x9e37_79b9_7f4a_7c15, UInt64(count) ^ 0xa076_1d64_78bd_642f)
+      seed ^ 0x9e37_79b9_7f4a_7c15, UInt64(count) ^ 0xa076_1d64_78bd_642f)
     if count < 8 { return mix(hash ^ key.head(0), 0xe703_7ed1_a0b4_28db) }
     var offset = 0
     while offset &+ 8 < count {

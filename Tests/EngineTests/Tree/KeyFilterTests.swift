@@ -8,7 +8,7 @@ struct KeyFilterTests {
   private func hash(_ number: Int) -> UInt64 {
     var key: [UInt8] = []
     key.append(integer: UInt64(number).byteSwapped)
-    return KeyFilter.hash(key.rawSpan, in: TreeSlot(7))
+    return KeyFilter.hash(key.rawSpan, seed: 7)
   }
 
   @Test(
