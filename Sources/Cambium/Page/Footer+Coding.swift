@@ -246,16 +246,16 @@ private struct CatalogLine {
 
   struct Layer {
     /// Nil for the tree.
-    let layer: LevelLayer?
+    let kind: LevelLayer?
     let root: TreeRoot
 
     /// Bit 0 is reserved.
-    var flags: UInt8 { (layer?.code ?? 0) << 1 }
+    var flags: UInt8 { (kind?.code ?? 0) << 1 }
   }
 
   init(_ tree: NamedTree) {
     name = tree.name
-    if let root = tree.root { layers = [Layer(layer: nil, root: root)] }
+    if let root = tree.root { layers = [Layer(kind: nil, root: root)] }
   }
 
   /// - Parameter trees: Ascending by their names, so that layers follow their tree.
@@ -269,16 +269,16 @@ private struct CatalogLine {
         continue
       }
       let place = last.layers.count - 1
-      lines[lines.count - 1].layers.insert(Layer(layer: layer, root: root), at: max(0, place))
+      lines[lines.count - 1].layers.insert(Layer(kind: layer, root: root), at: max(0, place))
     }
     return lines
   }
 
   /// The tree and the layers over it, ascending by name.
   var trees: [NamedTree] {
-    let root = layers.last.flatMap { $0.layer == nil ? $0.root : nil }
+    let root = layers.last.flatMap { $0.kind == nil ? $0.root : nil }
     let over = layers.compactMap { layer in
-      layer.layer.map { NamedTree(name: $0.name(over: name), root: layer.root) }
+      layer.kind.map { NamedTree(name: $0.name(over: name), root: layer.root) }
     }
     return [NamedTree(name: name, root: root)] + over
   }
@@ -305,13 +305,13 @@ private struct CatalogLine {
     for _ in 0..<count {
       let layer = try Self.layer(reading: &reader, below: position, path: path)
       if let last = layers.last {
-        guard let before = last.layer, layer.layer.map({ before < $0 }) ?? true else {
+        guard let before = last.kind, layer.kind.map({ before < $0 }) ?? true else {
           throw reader.fault("the layers of the tree \(name) are not in their order")
         }
       }
       layers.append(layer)
     }
-    guard layers.last?.layer == nil else {
+    guard layers.last?.kind == nil else {
       throw reader.fault("the tree \(name) has a level, and nothing below it")
     }
     var options = ByteReader(
@@ -332,7 +332,7 @@ private struct CatalogLine {
     guard level <= Layout.levelMax else { throw reader.fault("a root at level \(level)") }
     let reference = try reader.reference()
     try reference.check(below: position)
-    return Layer(layer: layer, root: TreeRoot(reference: reference, level: level))
+    return Layer(kind: layer, root: TreeRoot(reference: reference, level: level))
   }
 
   /// Passes over options, none of which this version knows, unless one must be known.

@@ -163,10 +163,16 @@ private enum ChangedAnywhere {
       }
     }
     try agree(tree.count == 1 + expected.count { $0 > 0 }, "\(tree.count) entries")
-    for (number, commit) in expected.enumerated() {
-      let found = try tree.copyValue(for: key(UInt64(number)).rawSpan)
-      try agree(found == (commit > 0 ? value(commit - 1) : nil), "entry \(number) of \(commit)")
+    let cursor = tree.cursor()
+    var isOn = try cursor.first()
+    for (number, commit) in expected.enumerated() where commit > 0 {
+      try agree(isOn, "nothing from entry \(number) on")
+      let (key, value) = (cursor.key.array(), cursor.value.array())
+      let isRight = key == Self.key(UInt64(number)) && value == Self.value(commit - 1)
+      try agree(isRight, "entry \(number) of \(commit) is \(key), \(value)")
+      isOn = try cursor.next()
     }
+    try agree(isOn, "nothing after entry \(numbers)")
     return last
   }
 }

@@ -20,7 +20,7 @@ final class CambiumRecordEngine: RecordEngine {
 
   init(directory: String, options: RecordOptions) {
     path = directory
-    model = StoreModel(version: options.indexes.rawValue + 1, records: [Item.self])
+    model = StoreModel(version: options.indexes.rawValue, records: [Item.self])
     var storeOptions = StoreOptions()
     storeOptions.durability =
       switch options.durability {

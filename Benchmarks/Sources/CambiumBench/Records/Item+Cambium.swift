@@ -1,7 +1,7 @@
 import Cambium
 
 extension Item: Record {
-  /// Version 1 has no secondary indexes, version 3 has two, version 4 three: the same type is stored in these ways.
+  /// Each version has other indexes, and is the raw value of those `RecordIndexes`.
   static func recordDescription(for version: Int) -> RecordDescription {
     Field(primaryKey: true, name: "id", type: .uuid)
     Field(name: "created", type: .date)
@@ -11,10 +11,10 @@ extension Item: Record {
     Field(name: "weight", type: .double)
     Field(name: "isDone", type: .boolean)
     Field(name: "note", type: .string, optional: true)
-    if version > 1 {
+    if version >= 2 {
       Index("created")
       Index("title")
     }
-    if version == 4 { Index("count") }
+    if version >= 3 { Index("count") }
   }
 }

@@ -1,12 +1,12 @@
 import ArgumentParser
 
-/// The secondary indexes of the stored records.
+/// The secondary indexes of the stored records. The raw value is the version of the model that has them.
 enum RecordIndexes: Int, CaseIterable, ExpressibleByArgument {
-  case none = 0
+  case none = 1
   /// On a date and on a string.
-  case two = 2
+  case two
   /// Also on an integer that every update changes.
-  case three = 3
+  case three
 
   private var word: String {
     switch self {
@@ -24,6 +24,6 @@ enum RecordIndexes: Int, CaseIterable, ExpressibleByArgument {
   static var allValueStrings: [String] { allCases.map(\.word) }
   var defaultValueDescription: String { word }
 
-  /// What a report calls them.
+  /// Their name in reports.
   var text: String { self == .none ? "no index" : "\(word) indexes" }
 }

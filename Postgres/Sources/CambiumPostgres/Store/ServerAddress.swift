@@ -7,7 +7,7 @@ final class ServerAddress: Sendable {
   private let role: Role
   /// The hosts in the address, if there are several, with the port of each, which is empty if they have the same one.
   private let hosts: [Host]
-  /// True if the address says which servers are wanted.
+  /// True if the address or the environment says which servers are wanted.
   private let saysWhich: Bool
   /// The place of the host to try first.
   private let first = Mutex(0)

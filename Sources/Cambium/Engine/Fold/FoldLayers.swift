@@ -1,7 +1,7 @@
-/// What a fold merges into the trees: an overlay, and the runs of a spilled transaction.
+/// The layers that a fold merges into the trees: an overlay, and the runs of a spilled transaction.
 struct FoldLayers {
   private let overlay: Overlay
-  /// What is newer than the overlay. Each tree can be merged once.
+  /// A transaction that is newer than the overlay. Each of its trees can be merged once.
   private let spill: Spill?
 
   init(_ overlay: Overlay, below spill: Spill? = nil) {

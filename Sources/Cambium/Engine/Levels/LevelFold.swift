@@ -93,8 +93,7 @@ struct LevelFold {
 // MARK: - The filter
 
 extension LevelFold {
-  /// Appends the filter of the new level: of the keys that the level and the changes have within some intervals. A key that was added
-  /// and is removed now stays in it until the next fold.
+  /// Appends the filter of the new level. A key that was added and is removed now stays in it until the next fold.
   ///
   /// - Parameter count: The keys of the new level.
   private func appendFilter(
@@ -102,57 +101,11 @@ extension LevelFold {
   ) throws(StoreError) -> TreeRoot? {
     if let root = level?.roots.filter { appender.replaced.insert(root) }
     if count == 0 { return nil }
-    let filter = KeyFilter(keyCount: count, wordCountMax: .max)
-    for interval in intervals {
-      if let level { for part in LevelPart.allCases { try add(level[part], interval, to: filter) } }
-      try addChanges(interval, to: filter)
-    }
     return try TreeMerge.run(
-      FilterInput(words: filter.bytes), into: nil, of: nil, sizes: sizes,
-      tag: TreeTag(of: LevelLayer.filter.name(over: name)), appendingTo: appender)
+      LevelFilterInput(ofKeys: count, in: level, and: changes, within: intervals),
+      into: nil, of: nil, sizes: sizes, tag: TreeTag(of: LevelLayer.filter.name(over: name)),
+      appendingTo: appender)
   }
-
-  private func add(
-    _ part: Tree, _ interval: KeyInterval, to filter: borrowing KeyFilter
-  ) throws(StoreError) {
-    var cursor = Cursor(part)
-    var isOn = try cursor.seek(to: interval.start.rawSpan)
-    while isOn, interval.endsAfter(cursor.key) {
-      filter.insert(TreeFilter.hash(cursor.key))
-      isOn = try cursor.next()
-    }
-  }
-
-  private func addChanges(
-    _ interval: KeyInterval, to filter: borrowing KeyFilter
-  ) throws(StoreError) {
-    var cursor = LevelChangesCursor(changes)
-    var isOn = try cursor.seek(to: interval.start.rawSpan)
-    while isOn, interval.endsAfter(cursor.key) {
-      filter.insert(TreeFilter.hash(cursor.key))
-      isOn = try cursor.next()
-    }
-  }
-}
-
-/// The one entry of a filter.
-private struct FilterInput: SortedInput {
-  let words: [UInt8]
-  private var hasBegun = false
-
-  init(words: [UInt8]) {
-    self.words = words
-  }
-
-  mutating func advance() throws(StoreError) -> Bool {
-    defer { hasBegun = true }
-    return !hasBegun
-  }
-
-  var key: RawSpan { @_lifetime(borrow self) get { RawSpan() } }
-  var value: RawSpan { @_lifetime(borrow self) get { words.rawSpan } }
-  var isRemoval: Bool { false }
-  var schemaVersion: UInt32 { 0 }
 }
 
 extension FoldedTree {

@@ -1,4 +1,4 @@
-/// What a fold changes in one part of a level: its input.
+/// The input of a fold into one part of a level: the changes of that part.
 ///
 /// The changes say for each key what they do to level and tree together. The change of a part follows from the place of the key before:
 ///

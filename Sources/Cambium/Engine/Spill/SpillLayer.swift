@@ -1,4 +1,4 @@
-/// What a spilled transaction did to one tree during some time. It can be read several times, one after the other.
+/// The operations of a spilled transaction on one tree during some time. They can be read several times, one after the other.
 enum SpillLayer {
   case buffer(BufferInput)
   case overlay(OverlayTree)

@@ -31,31 +31,17 @@ import Testing
 
   @Test func `every tree of three keys with a level under every overlay agrees with a dictionary`()
   {
-    let step = scaled(1, debug: 19)
-    for present in 0..<8 {
-      for number in stride(from: present % step, to: 54 * 54, by: step) {
-        do {
-          var entries: [Bytes: Bytes] = [[1]: [1]]
-          for (index, key) in Small.slots.enumerated() where present >> index & 1 == 1 {
-            entries[key] = [key[0]]
-          }
-          var world = try LayeredWorld(entries)
-          try world.add(Small.changes(number % 54))
-          try world.fold(into: .level(merging: nil))
-          try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
-          try world.add(Small.changes(number / 54))
-          try world.verify(asking: Small.asked, seed: UInt64(number))
-          try world.fold(
-            into: number % 5 == 0 ? .tree : .level(merging: Self.merge(number / 54 % 11)))
-          try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
-          try world.fold(into: .tree)
-          try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
-          #expect(world.base.level(LayeredWorld.slot) == nil)
-        } catch {
-          Issue.record("\(present), \(number): \(error)")
-          return
-        }
-      }
+    Small.everyTree(beside: [[1]: [1]]) { world, number in
+      try world.add(Small.changes(number % 54))
+      try world.fold(into: .level(merging: nil))
+      try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
+      try world.add(Small.changes(number / 54))
+      try world.verify(asking: Small.asked, seed: UInt64(number))
+      try world.fold(into: number % 5 == 0 ? .tree : .level(merging: Self.merge(number / 54 % 11)))
+      try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
+      try world.fold(into: .tree)
+      try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
+      #expect(world.base.level(LayeredWorld.slot) == nil)
     }
   }
 
@@ -65,15 +51,9 @@ import Testing
     replaying(0..<UInt64(scaled(40, debug: 6))) { seed in
       var random = SplitMix64(seed: seed)
       let space = UInt64([30, 400, 2_000][Int(seed % 3)])
-      var entries: [Bytes: Bytes] = [[0]: [0]]
-      for _ in 0..<random.next() % space {
-        let key = Small.key(random.next() % space)
-        entries[key] = Small.value(&random)
-      }
-      let sizes = random.next() % 3 == 0 ? NodeSizes.standard : tinyNodes
-      var world = try LayeredWorld(entries, sizes: sizes, mode: mode)
-      let asked =
-        (0..<20).map { _ in Small.key(random.next() % (space + 3)) } + [[], [255]]
+      let (tree, asked) = try Small.randomTree(
+        beside: [[0]: [0]], below: space, mode: mode, &random)
+      var world = tree
       for round in 0..<2 + random.next() % 6 {
         for _ in 0..<random.next() % 3 {
           let changes = Small.changes(space, &random)

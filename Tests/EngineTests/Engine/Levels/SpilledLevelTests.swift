@@ -11,29 +11,16 @@ import Testing
   private typealias Levels = LevelReadingTests
 
   @Test func `every tree of three keys agrees with a dictionary after every transaction`() {
-    let step = scaled(1, debug: 19)
-    for present in 0..<8 {
-      for number in stride(from: present % step, to: 54 * 54, by: step) {
-        do {
-          var entries: [Bytes: Bytes] = [[1]: [1], [9]: [9]]
-          for (index, key) in Small.slots.enumerated() where present >> index & 1 == 1 {
-            entries[key] = [key[0]]
-          }
-          var world = try LayeredWorld(entries)
-          try world.add(Small.changes(number % 54))
-          try world.fold(into: .level(merging: nil))
-          if number % 4 == 0 { try world.add(Small.changes(number / 11 % 54)) }
-          try world.fold(
-            into: .level(merging: Levels.merge(number / 54 % 11)),
-            spilling: Small.changes(number / 54), capacity: number % 3 == 0 ? 8 : 200)
-          try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
-          try world.fold(into: .tree)
-          try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
-        } catch {
-          Issue.record("\(present), \(number): \(error)")
-          return
-        }
-      }
+    Small.everyTree(beside: [[1]: [1], [9]: [9]]) { world, number in
+      try world.add(Small.changes(number % 54))
+      try world.fold(into: .level(merging: nil))
+      if number % 4 == 0 { try world.add(Small.changes(number / 11 % 54)) }
+      try world.fold(
+        into: .level(merging: Levels.merge(number / 54 % 11)),
+        spilling: Small.changes(number / 54), capacity: number % 3 == 0 ? 8 : 200)
+      try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
+      try world.fold(into: .tree)
+      try world.verify(asking: Small.asked, turns: 20, seed: UInt64(number))
     }
   }
 
@@ -43,13 +30,9 @@ import Testing
     replaying(0..<UInt64(scaled(40, debug: 6))) { seed in
       var random = SplitMix64(seed: seed)
       let space = UInt64([30, 400, 2_000][Int(seed % 3)])
-      var entries: [Bytes: Bytes] = [[0]: [0], [255]: [255]]
-      for _ in 0..<random.next() % space {
-        entries[Small.key(random.next() % space)] = Small.value(&random)
-      }
-      let sizes = random.next() % 3 == 0 ? NodeSizes.standard : tinyNodes
-      var world = try LayeredWorld(entries, sizes: sizes, mode: mode)
-      let asked = (0..<20).map { _ in Small.key(random.next() % (space + 3)) } + [[], [255]]
+      let (tree, asked) = try Small.randomTree(
+        beside: [[0]: [0], [255]: [255]], below: space, mode: mode, &random)
+      var world = tree
       for round in 0..<2 + random.next() % 6 {
         if random.next() % 2 == 0 { try world.add(Small.changes(space, &random)) }
         let merge = Levels.merge(space, &random)

@@ -25,19 +25,24 @@ import Testing
     return changes
   }
 
-  @Test func `every tree of three keys under every two overlays agrees with a dictionary`() {
+  /// Every tree of three keys, each with all pairs of changes, until one fails.
+  ///
+  /// - Parameters:
+  ///   - others: Entries that all trees have.
+  ///   - body: Its second argument is the number of the pair, below 54 * 54.
+  static func everyTree(
+    beside others: [Bytes: Bytes] = [:], _ body: (inout LayeredWorld, Int) throws -> Void
+  ) {
     let step = scaled(1, debug: 19)
     for present in 0..<8 {
       for number in stride(from: present % step, to: 54 * 54, by: step) {
         do {
-          var entries: [Bytes: Bytes] = [:]
-          for (index, key) in Self.slots.enumerated() where present >> index & 1 == 1 {
+          var entries = others
+          for (index, key) in slots.enumerated() where present >> index & 1 == 1 {
             entries[key] = [key[0]]
           }
           var world = try LayeredWorld(entries)
-          try world.add(Self.changes(number % 54))
-          try world.add(Self.changes(number / 54))
-          try world.verify(asking: Self.asked, seed: UInt64(number))
+          try body(&world, number)
         } catch {
           Issue.record("\(present), \(number): \(error)")
           return
@@ -46,19 +51,36 @@ import Testing
     }
   }
 
+  @Test func `every tree of three keys under every two overlays agrees with a dictionary`() {
+    Self.everyTree { world, number in
+      try world.add(Self.changes(number % 54))
+      try world.add(Self.changes(number / 54))
+      try world.verify(asking: Self.asked, seed: UInt64(number))
+    }
+  }
+
+  /// A tree of some keys below `space`, and keys to ask for.
+  static func randomTree(
+    beside others: [Bytes: Bytes] = [:], below space: UInt64, mode: ReadMode,
+    _ random: inout SplitMix64
+  ) throws -> (tree: LayeredWorld, asked: [Bytes]) {
+    var entries = others
+    for _ in 0..<random.next() % space {
+      let key = key(random.next() % space)
+      entries[key] = value(&random)
+    }
+    let sizes = random.next() % 3 == 0 ? NodeSizes.standard : tinyNodes
+    let asked = (0..<20).map { _ in key(random.next() % (space + 3)) } + [[], [255]]
+    return (try LayeredWorld(entries, sizes: sizes, mode: mode), asked)
+  }
+
   @Test(arguments: TreeReadingTests.modes)
   func `random trees under up to four overlays agree with a dictionary`(mode: ReadMode) {
     replaying(0..<UInt64(scaled(60, debug: 6))) { seed in
       var random = SplitMix64(seed: seed)
       let space = UInt64([30, 400, 2_000][Int(seed % 3)])
-      var entries: [Bytes: Bytes] = [:]
-      for _ in 0..<random.next() % space {
-        let key = Self.key(random.next() % space)
-        entries[key] = Self.value(&random)
-      }
-      let sizes = random.next() % 3 == 0 ? NodeSizes.standard : tinyNodes
-      var world = try LayeredWorld(entries, sizes: sizes, mode: mode)
-      let asked = (0..<20).map { _ in Self.key(random.next() % (space + 3)) } + [[], [255]]
+      let (tree, asked) = try Self.randomTree(below: space, mode: mode, &random)
+      var world = tree
       for _ in 0..<random.next() % 5 {
         try world.add(Self.changes(space, &random), nodeCapacity: 4 + Int(random.next() % 9))
       }
