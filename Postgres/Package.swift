@@ -24,6 +24,7 @@ let package = Package(
   name: "cambium-postgres",
   products: [
     .executable(name: "cambium-postgres", targets: ["CambiumPostgresCommand"]),
+    .executable(name: "cambium-postgres-bench", targets: ["CambiumPostgresBench"]),
     .library(name: "CambiumPostgres", targets: ["CambiumPostgres"]),
   ],
   traits: [
@@ -59,6 +60,16 @@ let package = Package(
       name: "CambiumPostgresCommand",
       dependencies: [
         "CambiumPostgres",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Cambium", package: "cambium"),
+      ],
+      packageAccess: false, swiftSettings: settings),
+    // A program in C on libpq, and the benchmark that compares a store with it.
+    .target(name: "LibpqPeer", dependencies: ["CPostgres"]),
+    .executableTarget(
+      name: "CambiumPostgresBench",
+      dependencies: [
+        "CambiumPostgres", "LibpqPeer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Cambium", package: "cambium"),
       ],

@@ -40,7 +40,8 @@ struct MoveCommand: ParsableCommand {
   func run() throws {
     let snapshot = try arguments.snapshot()
     var move = Move(
-      snapshot, of: try arguments.inspect(), options: arguments.options, to: to)
+      snapshot, of: try arguments.inspect(),
+      options: try arguments.options(for: snapshot.schema), to: to)
     move.restarts = restart
     move.patience = .seconds(patience)
     if !quiet { move.progress = { Report.error("\($0.record): \($0.count) of \($0.total)") } }

@@ -23,7 +23,7 @@ struct PlanCommand: ParsableCommand {
 
   func run() throws {
     let snapshot = try arguments.snapshot()
-    let plan = PostgresPlan(snapshot.schema, options: arguments.options)
+    let plan = PostgresPlan(snapshot.schema, options: try arguments.options(for: snapshot.schema))
     let scan = scan ? try ValueScan(of: snapshot, for: plan) : nil
     print(json ? try plan.json(scan) : plan.text(scan), terminator: "")
     if let scan, !scan.isMovable { throw ExitCode(7) }

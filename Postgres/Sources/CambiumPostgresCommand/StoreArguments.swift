@@ -22,12 +22,25 @@ struct StoreArguments: ParsableArguments {
   @Option(help: "Lists of checked references as tables (join), or as arrays (array).")
   var lists = ListForm.join
 
+  @Option(
+    help: ArgumentHelp(
+      "A record that is divided over the servers, by the hash of its key, or of a field of it: Line.order. For each record.",
+      valueName: "record"))
+  var divide: [String] = []
+
+  @Option(
+    help: "The address of a server that has a part of each divided record. For each server.")
+  var server: [String] = []
+
   @Flag(
     help: "Accept a directory on a network file system, where locks and flushes may be unreliable.")
   var allowNetwork = false
 
-  var options: PlanOptions {
+  func options(for version: Schema) throws -> PlanOptions {
     var options = PlanOptions()
+    if !divide.isEmpty || !server.isEmpty {
+      options.division = try Division(over: server, of: divide, in: version)
+    }
     options.schema = schema
     options.names = names
     options.dates = dates

@@ -15,7 +15,7 @@ struct LevelKillTests {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
       do {
-        try Self.live(scaled(12, debug: 4), in: path + "/store")
+        try Self.live(scaled(8, debug: 4), in: path + "/store")
       } catch {
         print("X8 with levels: \(error)")
         exit(1)

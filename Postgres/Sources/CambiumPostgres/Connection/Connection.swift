@@ -124,8 +124,9 @@ import CPostgres
     return unsafe Int(Self.text(PQcmdTuples(result))) ?? 0
   }
 
+  /// - Parameter place: That of the statement in its pipeline.
   private func check(
-    _ result: OpaquePointer, or expected: [ExecStatusType]
+    _ result: OpaquePointer, or expected: [ExecStatusType], at place: Int = 0
   ) throws(PostgresError) {
     let status = unsafe PQresultStatus(result)
     guard !expected.contains(where: { $0 == status }) else { return }
@@ -137,7 +138,7 @@ import CPostgres
       message: message, state: unsafe state.map { unsafe String(cString: $0) },
       constraint: unsafe constraint.map { unsafe String(cString: $0) },
       detail: unsafe detail.map { unsafe String(cString: $0) },
-      isOfConnection: unsafe PQstatus(handle) != CONNECTION_OK)
+      isOfConnection: unsafe PQstatus(handle) != CONNECTION_OK, place: place)
   }
 
   /// Runs one statement with parameters, and returns its result.
@@ -145,6 +146,66 @@ import CPostgres
   package func run(
     _ sql: String, _ parameters: [SQLParameter]
   ) throws(PostgresError) -> SQLResult {
+    let found = unsafe Self.withValues(of: parameters) { types, values, lengths, formats in
+      unsafe PQexecParams(
+        handle, sql, Int32(parameters.count), types, values, lengths, formats, 1)
+    }
+    guard let result = unsafe found else { throw failure }
+    defer { unsafe PQclear(result) }
+    try unsafe check(result, or: [PGRES_COMMAND_OK, PGRES_TUPLES_OK])
+    return unsafe Self.rows(of: result)
+  }
+
+  /// Runs statements in a pipeline, and returns their results: they are sent together, and wait for one answer. After one that fails,
+  /// the others are not run.
+  ///
+  /// - Throws: the error of the first that fails, with its `place`.
+  func run(_ pipeline: [SQLStatement]) throws(PostgresError) -> [SQLResult] {
+    guard unsafe PQenterPipelineMode(handle) == 1 else { throw failure }
+    defer { _ = unsafe PQexitPipelineMode(handle) }
+    var error: PostgresError?
+    var sentCount = 0
+    for statement in pipeline {
+      guard send(statement) else {
+        error = failure
+        break
+      }
+      sentCount += 1
+    }
+    guard unsafe PQpipelineSync(handle) == 1 else { throw error ?? failure }
+    var results: [SQLResult] = []
+    for place in 0..<sentCount {
+      guard let result = unsafe PQgetResult(handle) else { break }
+      do throws(PostgresError) {
+        try unsafe check(result, or: [PGRES_COMMAND_OK, PGRES_TUPLES_OK], at: place)
+        unsafe results.append(Self.rows(of: result))
+      } catch let found {
+        // The errors of the others say that they were not run.
+        if error == nil { error = found }
+      }
+      unsafe PQclear(result)
+      // Each ends with none.
+      while !isLost, let rest = unsafe PQgetResult(handle) { unsafe PQclear(rest) }
+    }
+    // The end of the pipeline.
+    if !isLost, let end = unsafe PQgetResult(handle) { unsafe PQclear(end) }
+    if let error { throw error }
+    guard results.count == pipeline.count else { throw failure }
+    return results
+  }
+
+  private func send(_ statement: SQLStatement) -> Bool {
+    let count = Int32(statement.parameters.count)
+    return unsafe Self.withValues(of: statement.parameters) { types, values, lengths, formats in
+      unsafe PQsendQueryParams(handle, statement.sql, count, types, values, lengths, formats, 1)
+    } == 1
+  }
+
+  /// Calls `body` with parameters as libpq takes them: types, values, lengths and formats.
+  private static func withValues<Result>(
+    of parameters: [SQLParameter],
+    _ body: ([Oid], [UnsafePointer<CChar>?], [Int32], [Int32]) -> Result
+  ) -> Result {
     // A pointer to an empty value must not be nil, which is null.
     var bytes: [UInt8] = [0]
     var starts: [Int?] = []
@@ -155,18 +216,17 @@ import CPostgres
     let types = parameters.map { Oid(bitPattern: $0.type) }
     let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
     let formats = [Int32](repeating: 1, count: parameters.count)
-    let found = unsafe bytes.withUnsafeBytes { buffer in
+    return unsafe bytes.withUnsafeBytes { buffer in
       let values = unsafe starts.map { start in
         unsafe start.flatMap { start in
           unsafe buffer.baseAddress?.advanced(by: start).assumingMemoryBound(to: CChar.self)
         }
       }
-      return unsafe PQexecParams(
-        handle, sql, Int32(parameters.count), types, values, lengths, formats, 1)
+      return unsafe body(types, values, lengths, formats)
     }
-    guard let result = unsafe found else { throw failure }
-    defer { unsafe PQclear(result) }
-    try unsafe check(result, or: [PGRES_COMMAND_OK, PGRES_TUPLES_OK])
+  }
+
+  private static func rows(of result: OpaquePointer) -> SQLResult {
     let rows = unsafe (0..<PQntuples(result)).map { row in
       unsafe (0..<PQnfields(result)).map { column -> [UInt8]? in
         guard unsafe PQgetisnull(result, row, column) == 0 else { return nil }
@@ -175,7 +235,7 @@ import CPostgres
           UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: count))
       }
     }
-    return SQLResult(rows: rows, count: unsafe Int(Self.text(PQcmdTuples(result))) ?? 0)
+    return SQLResult(rows: rows, count: unsafe Int(text(PQcmdTuples(result))) ?? 0)
   }
 
   /// Waits for notifications of channels that the connection listens to.
@@ -254,11 +314,14 @@ package struct PostgresError: Error, CustomStringConvertible {
   package let detail: String?
   /// True if the connection is lost, or could not be made.
   package let isOfConnection: Bool
+  /// The place of the statement in its pipeline; 0 for a single one.
+  let place: Int
 
   init(
     message: String, state: String? = nil, constraint: String? = nil, detail: String? = nil,
-    isOfConnection: Bool
+    isOfConnection: Bool, place: Int = 0
   ) {
+    self.place = place
     self.message = message
     self.state = state
     self.constraint = constraint
@@ -289,6 +352,12 @@ package struct SQLParameter: Sendable, Hashable {
   package let type: Int32
   /// Nil for null.
   package let bytes: [UInt8]?
+}
+
+/// A statement with its parameters.
+struct SQLStatement {
+  let sql: String
+  var parameters: [SQLParameter] = []
 }
 
 /// The result of a statement.

@@ -78,6 +78,7 @@ package struct BackOut {
       if error.state == "2BP01" { throw MoveError.dependents(error.message) }
       throw error
     }
+    try found.dropParts()
     let state = PostgresPlan.stateSchema
     for (name, isMade) in [(state, true), (found.options.schema, found.hasMadeSchema)] where isMade
     {

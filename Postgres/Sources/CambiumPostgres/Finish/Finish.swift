@@ -44,6 +44,9 @@ package struct Finish {
     let verification = try Verification(
       of: try store.snapshot(), identity: identity, in: address)
     guard verification.isSame else { throw MoveError.different(verification) }
+    if let division = plan.options.division {
+      try PartServers(division, of: identity).addForeignKeys(of: plan)
+    }
     try end(plan, verification.sequence)
     progress(.ended)
     try validate(plan)

@@ -170,6 +170,9 @@ private final class FollowRun {
     let next = snapshot.historyCursor
     // Foreign keys act at once when rows are replaced, and would delete others with them.
     let begins = stage == .moved && changed.changeCount > 0
+    if begins, let division = plan.options.division {
+      try PartServers(division, of: follow.identity).dropForeignKeys(of: plan)
+    }
     try connection.run("BEGIN")
     let count = try connection.change(
       "UPDATE \(state).store SET sequence = \(next.sequence),"

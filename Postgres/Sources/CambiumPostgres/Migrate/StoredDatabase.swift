@@ -28,6 +28,11 @@ struct StoredDatabase: Sendable {
       throw PostgresStoreError.unsuitableDatabase(reason: DatabaseOpening.unfinished)
     }
     options = state.options
+    guard options.division == nil else {
+      throw PostgresStoreError.unsupported(
+        "migrations of a database with records that are divided over several servers: migrate the store, and move it again"
+      )
+    }
     schemas = try model.schemas()
     let stored = try Self.stored(schemas, connection)
     outline = try MigrationOutline(from: stored, to: model, steps, migration)

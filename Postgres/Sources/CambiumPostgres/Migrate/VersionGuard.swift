@@ -44,14 +44,14 @@ struct VersionGuard: Sendable {
     isUsed = try connection.run(isUsable) == [["t"]]
   }
 
-  /// The rest of a `BEGIN` of a transaction that reads.
-  var reading: String {
-    isUsed ? "; LOCK TABLE \(Self.table(of: version)) IN ACCESS SHARE MODE" : ""
+  /// The statements at the beginning of a transaction that reads.
+  var reading: [String] {
+    isUsed ? ["LOCK TABLE \(Self.table(of: version)) IN ACCESS SHARE MODE"] : []
   }
 
-  /// The rest of a `BEGIN` of a transaction that writes.
-  var writing: String {
-    isUsed ? "; LOCK TABLE \(CommitMark.table) IN ROW EXCLUSIVE MODE" + reading : ""
+  /// The statements at the beginning of a transaction that writes.
+  var writing: [String] {
+    isUsed ? ["LOCK TABLE \(CommitMark.table) IN ROW EXCLUSIVE MODE"] + reading : []
   }
 
   /// The error for a database that does not have the version any more.

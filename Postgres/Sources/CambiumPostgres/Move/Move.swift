@@ -76,6 +76,7 @@ private final class MoveRun {
       var done = progress?.rowCount ?? 0
       move.progress(MoveProgress(record: table.record.name, count: done, total: total))
       if progress?.hasKeys != true {
+        if done > 0, table.division != nil { done = try resumed(table, after: done) }
         let batch = MoveBatch(table, of: plan, connection, after: done)
         try batch.copyAll(from: move.snapshot, size: move.batchSize) { committed in
           done = committed
@@ -113,6 +114,10 @@ private final class MoveRun {
       hadMadeSchema = found.hasMadeSchema
       try connection.transact(
         BackOut.dropStatements(try MoveState.tables(connection), found, cascading: true))
+      try found.dropParts()
+    }
+    if let division = plan.options.division {
+      try PartServers(division, of: move.identity).makeTables(of: plan)
     }
     let name = SQL.literal(plan.options.schema)
     let isMade = try connection.run("SELECT 1 FROM pg_namespace WHERE nspname = \(name)").isEmpty
@@ -124,6 +129,18 @@ private final class MoveRun {
     try connection.transact(statements)
     guard let state = try MoveState(from: connection) else { throw MoveError.noMove }
     return state
+  }
+
+  /// Returns the number of rows after which the copy of a divided table is resumed. The servers commit one after the other; if that was
+  /// cut off, some have rows that are not counted, and it begins again.
+  private func resumed(_ table: TablePlan, after count: Int) throws(PostgresError) -> Int {
+    let name = plan.qualified(table.name)
+    if try connection.run("SELECT count(*) FROM \(name)") == [["\(count)"]] { return count }
+    try connection.transact([
+      "UPDATE \(state).moved SET row_count = 0 WHERE record = \(SQL.literal(table.record.name))",
+      "DELETE FROM \(name)",
+    ])
+    return 0
   }
 
   private func addKeys(to table: TablePlan) throws(PostgresError) {

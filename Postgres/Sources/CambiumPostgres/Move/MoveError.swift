@@ -38,6 +38,8 @@ package enum MoveError: Error, Hashable, CustomStringConvertible {
   case encoding(String)
   /// The server is too old.
   case oldServer(String)
+  /// Records cannot be divided so, or not over these servers.
+  case division(String)
 
   package var description: String {
     switch self {
@@ -86,6 +88,7 @@ package enum MoveError: Error, Hashable, CustomStringConvertible {
       "The database has the encoding \(name). Create one with the encoding UTF8."
     case .oldServer(let version):
       "The server is PostgreSQL \(version). At least version 12 is needed."
+    case .division(let reason): reason
     }
   }
 }

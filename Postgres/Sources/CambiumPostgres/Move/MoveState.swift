@@ -59,6 +59,12 @@ struct MoveState {
     self = found
   }
 
+  /// Drops the tables that the move made on other servers.
+  func dropParts() throws {
+    guard let division = options.division else { return }
+    try PartServers(division, of: identity).dropTables()
+  }
+
   static func text(of cursor: HistoryCursor) throws -> String {
     String(decoding: try JSONEncoder().encode(cursor), as: UTF8.self)
   }

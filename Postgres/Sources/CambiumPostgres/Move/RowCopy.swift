@@ -69,13 +69,33 @@ final class RowCopy {
     parts.bytes.removeAll(keepingCapacity: true)
   }
 
+  /// Copies the rows into a temporary table, and from there to the servers of their parts: the server sends rows that are inserted
+  /// together, and copied ones one by one.
+  private func divide() throws {
+    let name = "pg_temp.\(SQL.name("cambium_rows_" + table.name))"
+    let definitions = encoder.columns.map { "\(SQL.name($0.name)) \($0.typeText)" }
+    let columns = SQL.names(encoder.columns.map(\.name))
+    try connection.run(
+      "CREATE TEMPORARY TABLE IF NOT EXISTS \(name) (\(definitions.joined(separator: ", ")))"
+        + " ON COMMIT DELETE ROWS")
+    try connection.copy(into: "\(name) (\(columns))", rows.bytes)
+    try connection.run(
+      "INSERT INTO \(plan.qualified(table.name)) (\(columns)) SELECT \(columns) FROM \(name);"
+        + " DELETE FROM \(name)")
+  }
+
   /// Copies the records that were added.
   func flush() throws {
     if count == 0 { return }
     try begin()
     if !parts.bytes.isEmpty { try flushParts() }
-    try connection.copy(
-      into: "\(plan.qualified(table.name)) (\(SQL.names(encoder.columns.map(\.name))))", rows.bytes)
+    if table.division == nil {
+      try connection.copy(
+        into: "\(plan.qualified(table.name)) (\(SQL.names(encoder.columns.map(\.name))))",
+        rows.bytes)
+    } else {
+      try divide()
+    }
     rows.bytes.removeAll(keepingCapacity: true)
     count = 0
     for (place, list) in table.lists.enumerated() where !lists[place].bytes.isEmpty {

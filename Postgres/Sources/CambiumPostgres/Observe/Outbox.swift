@@ -31,11 +31,9 @@ struct Outbox: Sendable {
   /// The advisory lock that every listening connection shares: a writer that gets it alone knows that there are no observers.
   static let lock = "hashtext('cambium'), hashtext('observe')"
 
-  /// True if the transaction has changed something, and there are observers.
-  static let finishing =
-    "SELECT CASE WHEN n IS NULL THEN false WHEN pg_try_advisory_lock(\(lock)) THEN"
-    + " NOT pg_advisory_unlock(\(lock)) ELSE true END"
-    + " FROM (SELECT txid_current_if_assigned() AS n) AS t"
+  /// The expression that is true if there are observers.
+  static let isObserved =
+    "CASE WHEN pg_try_advisory_lock(\(lock)) THEN NOT pg_advisory_unlock(\(lock)) ELSE true END"
 
   /// Notifies observers after a commit, if there are any.
   ///
@@ -130,7 +128,7 @@ extension PostgresPlan {
         ELSE txid_snapshot_xmin(txid_current_snapshot()) END, now()
       """,
     ]
-      + tables.enumerated().flatMap { place, table in
+      + tables.enumerated().filter { $0.element.division == nil }.flatMap { place, table in
         OutboxTriggers(table, number: place, in: self).statements
       }
   }

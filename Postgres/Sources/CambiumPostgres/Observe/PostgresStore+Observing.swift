@@ -73,6 +73,10 @@ extension PostgresStore {
     if let obstacle = outbox.obstacle {
       throw PostgresStoreError.cannotObserve(reason: obstacle)
     }
+    if let divided = records.sorted().first(where: { plan.options.isDivided($0) }) {
+      throw PostgresStoreError.cannotObserve(
+        reason: "\(divided) is divided over several servers, which do not write the outbox")
+    }
     return OutboxObserver(try await listener.begin(records), listener)
   }
 }

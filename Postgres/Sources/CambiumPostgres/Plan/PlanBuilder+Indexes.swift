@@ -59,6 +59,9 @@ extension PlanBuilder {
       let order = part.isDescending ? " DESC NULLS LAST" : " NULLS FIRST"
       parts.append(SQL.name(column.name) + (column.isNullable || part.isDescending ? order : ""))
     }
+    if index.isUnique, let division = table.division, !names.contains(division.column) {
+      throw .impossible("each server sees the records of its own part alone")
+    }
     let isExpanded = index.parts.contains { $0.expansion != .none }
     let isConstraint =
       index.isUnique && condition == nil && !index.parts.contains { $0.isDescending }

@@ -12,11 +12,17 @@ extension PlanBuilder {
       else { continue }
       let rule = inverse(of: field, in: table.record)?.deleteRule
       if case .array(let scalar) = field.type {
-        if options.lists == .join {
+        if options.hasTable(field, of: table.record) {
           let list = list(field, of: scalar, table, target, targetKey.name, rule)
           update(place) { $0.lists.append(list) }
         }
       } else if let column = column(of: field, in: table) {
+        guard isOnOneServer(column, table, with: target) else {
+          note(
+            table.record, field.name,
+            "is checked by no server, since the records that it leads to may be on another one")
+          continue
+        }
         let key = ForeignKeyPlan(
           name: constraints.take("\(table.name)_\(column.name)_fkey"), column: column.name,
           table: target.name, tableColumn: targetKey.name,
@@ -24,6 +30,16 @@ extension PlanBuilder {
         update(place) { $0.foreignKeys.append(key) }
       }
     }
+  }
+
+  /// True if a record and the one that it leads to are on the same server, whatever their keys are.
+  private func isOnOneServer(
+    _ column: ColumnPlan, _ table: TablePlan, with target: TablePlan
+  ) -> Bool {
+    guard table.division != nil || target.division != nil else { return true }
+    return table.division?.column == column.name && target.key.count == 1
+      && target.division?.column == target.key.first?.name
+      && target.columns.first?.type == column.type
   }
 
   /// The references of a table with foreign keys to records of one kind.

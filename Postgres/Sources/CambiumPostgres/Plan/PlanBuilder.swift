@@ -27,12 +27,24 @@ struct PlanBuilder {
       plan.notes += table.notes
       plan.tables.append(table.table)
     }
+    if let division = options.division { divide(division) }
     // References need the keys of all tables, and indexes the tables of lists.
     for place in plan.tables.indices { addReferences(to: place) }
     for place in plan.tables.indices { addIndexes(to: place) }
     plan.kindReferences = plan.tables.flatMap { kindReferences(of: $0) }
     for record in records { noteRest(of: record) }
     return plan
+  }
+
+  private mutating func divide(_ division: Division) {
+    for place in plan.tables.indices {
+      let table = plan.tables[place]
+      guard let field = division.fields[table.record.name],
+        let column = table.columns.first(where: { $0.field == field })
+      else { continue }
+      let parts = division.servers.indices.map { relations.take("\(table.name)_\($0 + 1)") }
+      update(place) { $0.division = TableDivision(column: column.name, parts: parts) }
+    }
   }
 
   mutating func note(_ record: RecordSchema, _ field: String?, _ text: String) {

@@ -46,12 +46,15 @@ extension PostgresPlan {
       """,
       CommitMark.tableStatement,
       VersionGuard.creation(of: schema.version),
-    ]
+    ] + serverStatements
   }
 
   /// The tables without keys and indexes, which are made after the rows.
   var tableStatements: [String] {
-    tables.flatMap { table in [statement(of: table)] + table.lists.map { statement(of: $0) } }
+    tables.flatMap { table in
+      [statement(of: table)] + foreignPartStatements(of: table)
+        + table.lists.map { statement(of: $0) }
+    }
   }
 
   /// The table without keys and indexes.
@@ -61,6 +64,7 @@ extension PostgresPlan {
       + table.checks.map { "CONSTRAINT \(SQL.name($0.name)) CHECK (\($0.condition))" }
     return "CREATE TABLE \(qualified(table.name)) (\n"
       + lines.map { "  " + $0 }.joined(separator: ",\n") + "\n)"
+      + (table.division.map { " PARTITION BY HASH (\(SQL.name($0.column)))" } ?? "")
   }
 
   /// The table of a list, without keys and indexes.
@@ -74,8 +78,9 @@ extension PostgresPlan {
       + lines.map { "  " + $0 }.joined(separator: ",\n") + "\n)"
   }
 
-  /// The primary key, unique constraints and indexes of a table, and those of its lists.
+  /// The primary key, unique constraints and indexes of a table, and those of its lists. A divided table has none: its parts do.
   func keyStatements(of table: TablePlan) -> [String] {
+    if table.division != nil { return [] }
     let name = qualified(table.name)
     var statements = [
       "ALTER TABLE \(name) ADD PRIMARY KEY (\(SQL.names(table.key.map(\.name))))"
@@ -110,7 +115,8 @@ extension PostgresPlan {
 
   /// Those of a table and of its lists.
   func foreignKeyStatements(of table: TablePlan) -> [String] {
-    table.foreignKeys.map { statement(of: $0, in: table.name) }
+    if table.division != nil { return [] }
+    return table.foreignKeys.map { statement(of: $0, in: table.name) }
       + table.lists.flatMap { foreignKeyStatements(of: $0, in: table) }
   }
 
@@ -127,7 +133,7 @@ extension PostgresPlan {
 
   /// The same foreign keys, each with its table, by name.
   var foreignKeyNames: [(table: String, name: String)] {
-    tables.flatMap { table in
+    tables.filter { $0.division == nil }.flatMap { table in
       table.foreignKeys.map { (qualified(table.name), SQL.name($0.name)) }
         + table.lists.flatMap { list in
           [list.ownerKeyName, list.foreignKey.name].map { (qualified(list.name), SQL.name($0)) }

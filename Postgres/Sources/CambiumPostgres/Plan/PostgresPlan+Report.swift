@@ -13,7 +13,21 @@ extension PostgresPlan {
       "-- The history, metadata, expiry, bounds of relations, hooks and validations stay in the store and its program."
     )
     for statement in statements { lines += ["", statement + ";"] }
+    lines += divisionLines
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The statements for the other servers, and the calls of Citus, as comments.
+  private var divisionLines: [String] {
+    guard let division = options.division else { return [] }
+    var lines: [String] = []
+    for (number, server) in division.servers.enumerated() {
+      lines += ["", "-- On \(server):"]
+      let statements = partStatements(onServer: number) + partKeyStatements(onServer: number)
+      for statement in statements { lines += ["--"] + "\(statement);".asComment }
+    }
+    lines += ["", "-- Citus would divide tables that are not partitioned by:"]
+    return lines + citusStatements.map { "--   \($0);" }
   }
 
   private var noteLines: [String] {
@@ -55,6 +69,10 @@ extension ValueScan.Finding: CustomStringConvertible {
 }
 
 extension String {
+  fileprivate var asComment: [String] {
+    split(separator: "\n", omittingEmptySubsequences: false).map { "-- \($0)" }
+  }
+
   fileprivate var inOneLine: String {
     String(map { $0.isNewline ? " " : $0 })
   }
@@ -68,6 +86,8 @@ private struct PlanReport: Encodable {
   let tables: [Table]
   let notes: [PlanNote]
   let statements: [String]
+  /// The other servers, if records are divided.
+  let servers: [Server]
   let scan: ValueScan?
 
   init(_ plan: PostgresPlan, _ scan: ValueScan?) {
@@ -77,7 +97,18 @@ private struct PlanReport: Encodable {
     tables = plan.tables.map { Table($0) }
     notes = plan.notes
     statements = plan.statements
+    servers = (plan.options.division?.servers ?? []).enumerated().map { number, address in
+      Server(
+        address: address,
+        statements: plan.partStatements(onServer: number)
+          + plan.partKeyStatements(onServer: number))
+    }
     self.scan = scan
+  }
+
+  struct Server: Encodable {
+    let address: String
+    let statements: [String]
   }
 
   struct Table: Encodable {

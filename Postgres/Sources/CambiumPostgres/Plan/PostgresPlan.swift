@@ -33,6 +33,8 @@ package struct PlanOptions: Sendable, Hashable, Codable {
   package var names = NameStyle.snake
   package var dates = DateForm.timestamp
   package var lists = ListForm.join
+  /// Nil if all tables are on the server of the address.
+  package var division: Division?
 
   package init() {}
 }
@@ -64,6 +66,8 @@ package struct TablePlan: Sendable {
   package internal(set) var indexes: [IndexPlan] = []
   package internal(set) var foreignKeys: [ForeignKeyPlan] = []
   package internal(set) var lists: [ListPlan] = []
+  /// Nil if it is on one server.
+  package internal(set) var division: TableDivision?
 
   /// The columns that are copied: all that the server does not compute.
   package var copied: [ColumnPlan] { columns.filter { $0.generated == nil } }

@@ -83,7 +83,7 @@ struct TableBuilder {
     _ field: FieldSchema, of scalar: ScalarType, _ path: FieldPath, _ wanted: String
   ) {
     let isNullable = canBeNull(field)
-    if field.reference?.isChecked == true, options.lists == .join {
+    if options.hasTable(field, of: record) {
       guard isNullable else { return }
       // An empty list has no rows in the list's table either.
       table.columns.append(

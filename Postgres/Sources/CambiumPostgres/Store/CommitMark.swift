@@ -12,6 +12,8 @@ struct CommitMark: Sendable {
   /// The server's process, and its number of the transaction.
   private let process: Int64
   private let number: Int64
+  /// True if there are observers that are to be notified after the commit.
+  let isObserved: Bool
 
   static let table = "\(PostgresPlan.stateSchema).committed"
 
@@ -38,13 +40,13 @@ struct CommitMark: Sendable {
       INSERT INTO \(Self.table) (writer, identity)
         SELECT '\(writer)'::uuid, '\(identity)'::uuid WHERE txid_current_if_assigned() IS NOT NULL
         ON CONFLICT (writer) DO UPDATE SET identity = excluded.identity, committed_at = excluded.committed_at
-        RETURNING pg_backend_pid()::bigint, txid_current()
+        RETURNING pg_backend_pid()::bigint, txid_current(), (\(Outbox.isObserved))::int
       """)
     guard let row = found.rows.first else { return nil }
     let numbers = row.map { $0.flatMap { ValueDecoder.integer($0) } ?? 0 }
     self.writer = writer
     self.identity = identity
-    (process, number) = (numbers[0], numbers[1])
+    (process, number, isObserved) = (numbers[0], numbers[1], numbers[2] == 1)
   }
 
   /// Looks up whether the commit was made, over another connection than that of the transaction.

@@ -173,7 +173,7 @@ struct DatabaseOpening: Sendable {
       for duty in try mapping.duties(ofRecord: record.name) {
         reasons.append("\(record.name) has \(duty.text)")
       }
-      for field in record.fields { reasons += obstacles(field, of: table, plan.schema) }
+      for field in record.fields { reasons += obstacles(field, of: table, in: plan) }
     }
     reasons += plan.notes.filter { $0.text.hasPrefix("its unique constraint") }.map {
       "\($0.record): \($0.text)"
@@ -182,8 +182,9 @@ struct DatabaseOpening: Sendable {
   }
 
   private static func obstacles(
-    _ field: FieldSchema, of table: TablePlan, _ schema: Schema
+    _ field: FieldSchema, of table: TablePlan, in plan: PostgresPlan
   ) -> [String] {
+    let schema = plan.schema
     let name = "\(table.record.name).\(field.name)"
     var reasons: [String] = []
     if case .external = field.type { reasons.append("\(name) is kept outside of its row") }
@@ -192,6 +193,11 @@ struct DatabaseOpening: Sendable {
       reasons.append("\(name) is derived, or numbered, by the store")
     }
     guard let reference = field.reference, reference.isChecked else { return reasons }
+    let isBetweenServers =
+      plan.options.isDivided(table.record.name) || plan.options.isDivided(reference.destination)
+    if isBetweenServers, CheckedReference(field, of: table, in: plan) == nil {
+      reasons.append("\(name) is a reference between servers, which none of them checks")
+    }
     if reference.deleteRule != .nullify {
       reasons.append("\(name) has a delete rule for the records that it leads to")
     }

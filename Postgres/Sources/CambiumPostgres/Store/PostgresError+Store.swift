@@ -8,7 +8,10 @@ extension PostgresError {
   }
 
   /// True unless the row is refused by a condition that only the server knows.
-  private var isOfOtherTransaction: Bool { constraint?.hasSuffix("_pkey") == true }
+  private var isOfOtherTransaction: Bool {
+    // The name of a constraint of another server is in the message alone.
+    constraint.map { $0.hasSuffix("_pkey") } ?? message.contains("_pkey\"")
+  }
 
   /// True if its connection is of no use any more: it is lost, or leads to a server that stops, or that is no primary any more, as
   /// may happen after a pooler.

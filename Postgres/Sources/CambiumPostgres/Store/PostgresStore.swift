@@ -15,6 +15,9 @@ public struct PostgresOptions: Sendable {
   /// For how long a transaction whose connection was lost is tried again, on another server if the address has several; zero for not
   /// at all. Opening the store does not wait.
   public var patience: Duration = .seconds(60)
+  /// True if a transaction may change records on several servers, where some are divided. They commit one after the other: if a server
+  /// fails in between, the others keep their changes.
+  public var writesSeveralServers = false
   /// The server that reads go to.
   public var reads = ReadServer.primary
   /// The migrations that are allowed. `stepwise` only concerns those that the program has to do itself.
@@ -48,7 +51,7 @@ public final class PostgresStore: RecordStore {
   public typealias Snapshot = PostgresSnapshot
   public typealias Transaction = PostgresTransaction
 
-  private let plan: PostgresPlan
+  let plan: PostgresPlan
   private let version: VersionGuard
   let mapping: RecordMapping
   private let options: PostgresOptions
@@ -126,15 +129,32 @@ public final class PostgresStore: RecordStore {
   public func read<Result: Sendable>(
     _ body: @Sendable (PostgresSnapshot) throws -> Result
   ) async throws -> Result {
+    try await read(bySingle: false, body)
+  }
+
+  /// - Parameter isSingle: True if `body` asks for one thing by one statement.
+  @concurrent
+  fileprivate func read<Result: Sendable>(
+    bySingle isSingle: Bool, _ body: @Sendable (PostgresSnapshot) throws -> Result
+  ) async throws -> Result {
     let (plan, mapping, version) = (plan, mapping, version)
     let found = try await standbys?.read { connection in
-      try connection.read("REPEATABLE READ READ ONLY", version, plan, mapping, body)
+      let server = ServerTransaction(
+        plan, mapping, connection,
+        beginningBy: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"] + version.reading,
+        isSingle: isSingle)
+      return try connection.read(by: server, version, body)
     }
     if let found { return found }
     return try await SessionRun(pool, patience: options.patience).run { connection in
       // After a pooler, the server may be a stand-by meanwhile, where it is an error to ask for writes.
-      try connection.read(
-        "REPEATABLE READ READ WRITE; SET TRANSACTION READ ONLY", version, plan, mapping, body)
+      let server = ServerTransaction(
+        plan, mapping, connection,
+        beginningBy: [
+          "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE", "SET TRANSACTION READ ONLY",
+        ] + version.reading,
+        isSingle: isSingle)
+      return try connection.read(by: server, version, body)
     }
   }
 
@@ -163,38 +183,33 @@ public final class PostgresStore: RecordStore {
 }
 
 extension Connection {
-  /// Begins a transaction in a version of the database.
+  /// The error of a transaction that could not begin; nil if it could.
   ///
-  /// - Parameter mode: The isolation level, and what else is run with the same statement.
-  /// - Throws: `ConnectionLoss` if the connection is lost, or the server cannot have such a transaction, since it is no primary any
+  /// - Returns: `ConnectionLoss` if the connection is lost, or the server cannot have such a transaction, since it is no primary any
   ///   more; `StoreError.newerSchema` if the database has been migrated; `PostgresStoreError.server`.
-  func begin(_ mode: String, of version: VersionGuard) throws {
-    do {
-      try run("BEGIN ISOLATION LEVEL \(mode)")
-    } catch {
-      if error.isLoss || error.state == "0A000" { throw ConnectionLoss(error, isUnbegun: true) }
-      _ = try? run("ROLLBACK")
-      if error.isConflict { throw ConnectionLoss(error) }
-      throw error.state == "42P01" ? version.refusal(self) : error.ofStore
-    }
+  func refusal(of server: ServerTransaction, _ version: VersionGuard) -> (any Error)? {
+    guard server.isUnbegun, let error = server.failure else { return nil }
+    if error.isLoss || error.state == "0A000" { return ConnectionLoss(error, isUnbegun: true) }
+    if error.isConflict { return ConnectionLoss(error) }
+    return error.state == "42P01" ? version.refusal(self) : error.ofStore
   }
 
   /// Calls `body` with one state of the database.
   ///
   /// - Throws: errors of `body`; `ConnectionLoss`, also if a stand-by has ended the transaction, since it was in the way of its log.
   fileprivate func read<Result>(
-    _ mode: String, _ version: VersionGuard, _ plan: PostgresPlan, _ mapping: RecordMapping,
+    by server: ServerTransaction, _ version: VersionGuard,
     _ body: (PostgresSnapshot) throws -> Result
   ) throws -> Result {
-    try begin(mode + version.reading, of: version)
-    let server = ServerTransaction(plan, mapping, self)
-    defer {
-      server.end()
-      _ = try? run("ROLLBACK")
-    }
     do {
-      return try body(PostgresSnapshot(server: server))
+      let result = try body(PostgresSnapshot(server: server))
+      server.rollBack()
+      // A body that hides this error has read nothing.
+      if server.isUnbegun, let failure = server.failure { throw failure }
+      return result
     } catch {
+      server.rollBack()
+      if let refusal = refusal(of: server, version) { throw refusal }
       guard let failure = server.failure, failure.isLoss || failure.isConflict else { throw error }
       throw ConnectionLoss(failure)
     }
@@ -209,19 +224,26 @@ extension PostgresStore {
   public func fetch<Subject: Record>(
     _ type: Subject.Type, key: Subject.KeyType
   ) async throws -> Subject? where Subject.KeyType: FieldValueConvertible {
-    try await read { snapshot in try snapshot.fetch(type, key: key) }
+    try await read(bySingle: true) { snapshot in try snapshot.fetch(type, key: key) }
   }
 
   /// Returns the records of a query.
   @concurrent
   public func fetch<Subject: Record>(_ query: Query<Subject>) async throws -> [Subject] {
-    try await read { snapshot in try snapshot.fetch(query, after: nil) }
+    try await read(bySingle: isSingle(query)) { snapshot in
+      try snapshot.fetch(query, after: nil)
+    }
+  }
+
+  /// False if the query begins after a record, which is looked up before.
+  private func isSingle<Subject: Record>(_ query: Query<Subject>) throws -> Bool {
+    try mapping.stored(query).after == nil
   }
 
   /// Returns the number of records of a query.
   @concurrent
   public func count<Subject: Record>(_ query: Query<Subject>) async throws -> Int {
-    try await read { snapshot in try snapshot.count(query) }
+    try await read(bySingle: isSingle(query)) { snapshot in try snapshot.count(query) }
   }
 
   /// Returns the records of a query, each with related records.

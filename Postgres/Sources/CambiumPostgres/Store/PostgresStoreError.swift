@@ -22,8 +22,11 @@
   /// A migration cannot begin, or end: other transactions, or another migration, did not end in time, or other objects of the database
   /// depend on its tables. The database still has the old version.
   case migrationBlocked(reason: String)
-  /// Changes cannot be observed: the database has no outbox, or notifications do not reach the program, as through pgbouncer in its
-  /// transaction mode. Everything else works.
+  /// A transaction has changed records on several servers, which commit one after the other, and the options do not allow that.
+  /// Nothing was committed.
+  case severalServers
+  /// Changes cannot be observed: the records are divided over several servers, the database has no outbox, or notifications do not reach
+  /// the program, as through pgbouncer in its transaction mode. Everything else works.
   case cannotObserve(reason: String)
 }
 
@@ -50,6 +53,9 @@ extension PostgresStoreError: CustomStringConvertible {
     case .migrationBlocked(let reason):
       "The database was not migrated: \(reason). End what is in the way, or wait for it, and migrate again; the database still has"
         + " the old version."
+    case .severalServers:
+      "The transaction has changed records on several servers, which commit one after the other: a failure in between would leave a"
+        + " part of it. Change the records of one server at a time, or set PostgresOptions.writesSeveralServers; nothing was committed."
     case .cannotObserve(let reason): "Changes cannot be observed: \(reason)."
     }
   }

@@ -3,20 +3,19 @@ import Cambium
 // MARK: - The end
 
 extension ServerTransaction {
-  /// Checks the references, which the server otherwise checks during the commit.
+  /// Checks the references that the changes may have broken, which the server otherwise checks during the commit.
   ///
-  /// - Returns: True if there are observers that are to be notified.
   /// - Throws: `StoreError.danglingReference`, `.deleteDenied`.
-  func finish() throws -> Bool {
-    do {
-      try savepoint { _ = try run("SET CONSTRAINTS ALL IMMEDIATE") }
-    } catch PostgresStoreError.server("23503", let message) {
-      try explainReferences()
-      throw PostgresStoreError.server(state: "23503", message: message)
+  func checkReferences() throws {
+    if changed.mayBreakReferences {
+      do {
+        try savepoint { _ = try run("SET CONSTRAINTS ALL IMMEDIATE") }
+      } catch PostgresStoreError.server("23503", let message) {
+        try explainReferences()
+        throw PostgresStoreError.server(state: "23503", message: message)
+      }
     }
     try checkKinds()
-    let found = try run(Outbox.finishing)
-    return found.rows.first?[0] == [1]
   }
 
   /// Finds the first reference that leads nowhere, and throws its error.

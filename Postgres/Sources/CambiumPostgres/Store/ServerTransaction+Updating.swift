@@ -26,7 +26,7 @@ extension ServerTransaction {
             reason: "an update has changed the primary key of \(Self.text(old.key))")
         }
         let keepsUnique = batch.uniquePlaces.allSatisfy { new.columns[$0] == old.columns[$0] }
-        if keepsUnique, !table.hasPartialConstraints {
+        if keepsUnique, !table.hasPartialConstraints, table.division == nil {
           batch.rows.append((new, old))
           if batch.isFull { try write(&batch) }
         } else {
@@ -64,6 +64,7 @@ extension ServerTransaction {
     let names = table.written.map { SQL.name($0.name) }
     let keys = table.key.map { SQL.name($0.name) }
     let changes = names.filter { !keys.contains($0) }.map { "\($0) = v.\($0)" }
+    changed.noteWrite(to: table)
     if !changes.isEmpty {
       let values = batch.rows.indices.map { place in
         let first = place * names.count

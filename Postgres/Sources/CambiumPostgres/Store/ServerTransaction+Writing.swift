@@ -136,6 +136,8 @@ extension ServerTransaction {
 
   /// Writes a row, and those of its lists.
   private func put(_ row: RecordRow, _ table: TablePlan) throws {
+    if table.division != nil { return try putPart(row, table) }
+    changed.noteWrite(to: table)
     let columns = table.written
     let names = columns.map { SQL.name($0.name) }
     let places = columns.indices.map { "$\($0 + 1)" }
@@ -178,6 +180,20 @@ extension ServerTransaction {
 // MARK: - Deleting
 
 extension ServerTransaction {
+  /// Deletes the records of a query by key, so that each server deletes its own without sending them.
+  private func deleteParts<Subject: Record>(
+    _ query: Query<Subject>, _ table: TablePlan
+  ) throws -> Int {
+    var count = 0
+    for found in try values(of: query, table) {
+      var translation = QueryTranslation(plan)
+      let scope = translation.scope(of: table)
+      let condition = try isRecord(Self.key(of: found, table), in: scope, &translation)
+      count += try delete(condition, scope, translation)
+    }
+    return count
+  }
+
   func delete<Subject: Record>(
     _ type: Subject.Type, key: [FieldValue]
   ) throws -> Bool {
@@ -185,14 +201,25 @@ extension ServerTransaction {
     let scope = translation.scope(of: try table(of: type))
     let condition = try isRecord(
       key, of: try mapping.kind(of: type), in: scope, &translation)
+    return try delete(condition, scope, translation) > 0
+  }
+
+  private func delete(
+    _ condition: String, _ scope: TableScope, _ translation: QueryTranslation
+  ) throws -> Int {
     hasDeleted = true
-    let result = try run(
-      "DELETE FROM \(plan.qualified(scope.table.name)) AS \(scope.alias) WHERE \(condition)",
-      translation.parameters)
-    return result.count > 0
+    let sql = "DELETE FROM \(plan.qualified(scope.table.name)) AS \(scope.alias) WHERE \(condition)"
+    if scope.table.division != nil {
+      return try runOnParts(sql, translation.parameters, of: scope.alias)
+    }
+    changed.noteDeletion(from: scope.table, in: plan)
+    return try run(sql, translation.parameters).count
   }
 
   func delete<Subject: Record>(_ query: Query<Subject>) throws -> Int {
+    let table = try table(of: Subject.self)
+    if table.division != nil { return try deleteParts(query, table) }
+    changed.noteDeletion(from: table, in: plan)
     let rows = try rows(try mapping.stored(query))
     hasDeleted = true
     let keys = rows.scope.table.key.map(\.name)

@@ -5,37 +5,83 @@ final class ServerTransaction {
   let plan: PostgresPlan
   let mapping: RecordMapping
   private let connection: Connection
+  /// The statements that begin the transaction, until they are sent together with the first one of it.
+  private var beginning: [String]
+  /// True if it has a single statement, with which it ends.
+  private let isSingle: Bool
+  /// True if the transaction could not begin, so that no statement may be run.
+  private(set) var isUnbegun = false
   /// The first error of the server, after which it does nothing more in the transaction.
   private(set) var failure: PostgresError?
   private var isEnded = false
   /// Finds references that do not lead to records of their kinds, which no foreign key does.
   var kindCheck: KindCheck
+  /// The places of its changes.
+  var changed = ChangedPlaces()
   /// True once records were deleted.
   var hasDeleted = false
   /// The number of savepoints around the present statement.
   private var depth = 0
 
-  init(_ plan: PostgresPlan, _ mapping: RecordMapping, _ connection: Connection) {
+  /// - Parameters:
+  ///   - beginning: The statements that begin the transaction. Nothing is sent before the first statement of it.
+  ///   - isSingle: True if it has a single statement, and changes nothing: it is over by the same round trip.
+  init(
+    _ plan: PostgresPlan, _ mapping: RecordMapping, _ connection: Connection,
+    beginningBy beginning: [String], isSingle: Bool = false
+  ) {
     self.plan = plan
     self.mapping = mapping
     self.connection = connection
+    self.beginning = beginning
+    self.isSingle = isSingle
     kindCheck = KindCheck(plan)
   }
 
+  /// True if anything was sent.
+  var hasBegun: Bool { beginning.isEmpty }
+
   var dates: DateForm { plan.options.dates }
 
+  /// Lets nothing more be run.
   func end() { isEnded = true }
 
   /// Runs a statement.
   @discardableResult
   func run(_ sql: String, _ parameters: [SQLParameter] = []) throws -> SQLResult {
     guard !isEnded else { throw StoreError.closed(path: "PostgreSQL") }
+    if isUnbegun, let failure { throw failure.ofStore }
     do {
-      return try connection.run(sql, parameters)
+      return hasBegun ? try connection.run(sql, parameters) : try begin(sql, parameters)
     } catch {
       if failure == nil { failure = error }
       throw error.ofStore
     }
+  }
+
+  /// Begins the transaction, and runs its first statement.
+  private func begin(
+    _ sql: String, _ parameters: [SQLParameter]
+  ) throws(PostgresError) -> SQLResult {
+    let first = beginning.count
+    var statements = beginning.map { SQLStatement(sql: $0) }
+    statements.append(SQLStatement(sql: sql, parameters: parameters))
+    if isSingle { statements.append(SQLStatement(sql: "ROLLBACK")) }
+    beginning = []
+    do throws(PostgresError) {
+      let results = try connection.run(statements)
+      isEnded = isSingle
+      return results[first]
+    } catch {
+      isUnbegun = error.place < first
+      throw error
+    }
+  }
+
+  /// Rolls the transaction back if it has begun, unless it is over.
+  func rollBack() {
+    if hasBegun, !isEnded { _ = try? connection.run("ROLLBACK") }
+    isEnded = true
   }
 
   /// Runs `body`, and undoes its changes if it throws, or if it hides an error of the server. After an error that ends the whole
@@ -44,7 +90,7 @@ final class ServerTransaction {
     let name = "cambium_\(depth)"
     try run("SAVEPOINT \(name)")
     depth += 1
-    let hadDeleted = hasDeleted
+    let before = (hasDeleted, changed)
     defer { depth -= 1 }
     do {
       let result = try body()
@@ -54,7 +100,7 @@ final class ServerTransaction {
     } catch {
       if let failure, failure.isLoss || failure.isConflict { throw error }
       failure = nil
-      hasDeleted = hadDeleted
+      (hasDeleted, changed) = before
       try run("ROLLBACK TO SAVEPOINT \(name)")
       try run("RELEASE SAVEPOINT \(name)")
       throw error

@@ -33,26 +33,31 @@ struct TransactionRun: Sendable {
   ) throws -> TransactionEnd<Result> {
     for attempt in 0..<max(1, options.attempts) {
       if attempt > 0 { try Task.checkCancellation() }
-      try begin(connection)
-      let server = ServerTransaction(plan, mapping, connection)
+      let server = ServerTransaction(plan, mapping, connection, beginningBy: beginning)
       do {
         var transaction = PostgresTransaction(server: server)
         let result = try body(&transaction)
         // A body that catches an error of the server and continues would otherwise commit nothing.
         if let failure = server.failure { throw failure.ofStore }
-        let isObserved = try server.finish()
+        // It has asked for nothing.
+        guard server.hasBegun else {
+          server.end()
+          return .committed(result, nil)
+        }
+        try server.checkReferences()
+        try server.checkServers(allowingSeveral: options.writesSeveralServers)
         let mark = try CommitMark(writtenBy: writer, in: server)
         server.end()
-        if let end = try commit(connection, mark, result) {
+        if let end = try commit(connection, mark, server, result) {
           if case .unknown = end { return end }
           // Nothing of this can fail: the transaction is committed.
-          if isObserved { _ = try? connection.run(Outbox.notifying) }
+          if mark?.isObserved == true { _ = try? connection.run(Outbox.notifying) }
           if mark != nil { trimming?.runIfDue(connection) }
           return end
         }
       } catch {
-        server.end()
-        _ = try? connection.run("ROLLBACK")
+        server.rollBack()
+        if let refusal = connection.refusal(of: server, version) { throw refusal }
         if let failure = server.failure, failure.isLoss { throw ConnectionLoss(failure) }
         guard server.failure?.isConflict == true else { throw error }
       }
@@ -60,15 +65,14 @@ struct TransactionRun: Sendable {
     throw PostgresStoreError.conflict(attempts: max(1, options.attempts))
   }
 
-  private func begin(_ connection: Connection) throws {
-    let acknowledging = durability == .relaxed ? "; SET LOCAL synchronous_commit = off" : ""
-    try connection.begin(
-      "SERIALIZABLE READ WRITE" + acknowledging + version.writing, of: version)
+  private var beginning: [String] {
+    ["BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"]
+      + (durability == .relaxed ? ["SET LOCAL synchronous_commit = off"] : []) + version.writing
   }
 
   /// Commits. Nil if the transaction conflicts with another one.
   private func commit<Result: Sendable>(
-    _ connection: Connection, _ mark: CommitMark?, _ result: Result
+    _ connection: Connection, _ mark: CommitMark?, _ server: ServerTransaction, _ result: Result
   ) throws -> TransactionEnd<Result>? {
     do {
       if options.reads != .primary {
@@ -82,7 +86,13 @@ struct TransactionRun: Sendable {
         return nil
       }
       // The statement after the commit may have been cancelled.
-      guard error.isLoss || error.state == "57014" else { throw error.ofStore }
+      guard error.isLoss || error.state == "57014" else {
+        throw server.brokenReference(error) ?? error.ofStore
+      }
+      // The mark says nothing of the commits of other servers.
+      if server.changed.hasOthers {
+        throw StoreError.outcomeUnknown(path: "PostgreSQL", reason: error.message)
+      }
       guard let mark else { throw ConnectionLoss(error) }
       return .unknown(result, mark, error)
     }

@@ -244,7 +244,8 @@ private struct ServerHashes {
   }
 
   private func comparison(with key: [String]) -> String {
-    if !table.key.contains(where: \.isDescending) {
+    // A server does not pass a comparison of rows on to that of a part.
+    if !table.key.contains(where: \.isDescending), table.division == nil || key.count == 1 {
       return "(\(SQL.names(table.key.map(\.name)))) > (\(key.joined(separator: ", ")))"
     }
     // Equal in the parts before, and after in one.

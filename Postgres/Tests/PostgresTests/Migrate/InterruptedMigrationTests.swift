@@ -62,6 +62,8 @@ struct InterruptedMigrationTests {
       let through = server.address(trial.name, host: proxy.directory)
       var options = PostgresOptions()
       options.migrationDirectory = Workshop.directory(trial.name)
+      // Beside other tests, the attempts that are cut take longer than a minute.
+      options.patience = .seconds(600)
       var migration: PostgresMigration?
       while migration == nil {
         migration = try? await PostgresStore.migration(

@@ -30,7 +30,7 @@ struct SessionPoolTests {
   }
 
   private func open(
-    _ address: String, connections: Int = 1, patience: Duration = .seconds(30)
+    _ address: String, connections: Int = 1, patience: Duration = .seconds(300)
   ) async throws -> PostgresStore {
     var options = PostgresOptions()
     options.connections = connections
@@ -119,6 +119,49 @@ struct SessionPoolTests {
       for _ in 0..<100 { group.addTask { try await store.count(Query<Counter>()) } }
       for try await count in group { #expect(count == 0) }
     }
+  }
+
+  @Test func `a fetch asks the server once, and saving a record three times`() async throws {
+    let server = try #require(PostgresServer.shared)
+    let name = "pool_round_trips"
+    _ = try await open(try server.makeDatabase(name))
+    let proxy = try CuttingProxy(before: server, named: name, cuttingAfter: [])
+    let store = try await open(server.address(name, host: proxy.directory))
+    func count(_ body: () async throws -> Void) async throws -> Int {
+      let before = proxy.roundTripCount
+      try await body()
+      return proxy.roundTripCount - before
+    }
+    // Old changes for observers are removed after the first write.
+    try await store.save(Counter(id: "a", value: 0))
+    let counts = [
+      try await count { try await store.save(Counter(id: "a", value: 1)) },
+      try await count { _ = try await store.fetch(Counter.self, key: "a") },
+      try await count { _ = try await store.fetch(Counter.where { $0.value > 0 }) },
+      try await count { _ = try await store.count(Query<Counter>()) },
+      try await count { try await store.read { _ in } },
+      try await count { try await store.write { _ in } },
+    ]
+    #expect(counts == [3, 1, 1, 1, 0, 0])
+  }
+
+  @Test func `a transaction that cannot begin runs nothing, also if its errors are hidden`()
+    async throws
+  {
+    let server = try #require(PostgresServer.shared)
+    let name = "pool_unbegun"
+    let store = try await open(try server.makeDatabase(name))
+    // As after a migration.
+    try Connection(server.address(name)).run("DROP TABLE cambium.version_1")
+    await #expect(throws: StoreError.self) {
+      try await store.write { transaction in
+        for id in ["a", "b"] { try? transaction.insert(Counter(id: id, value: 1)) }
+      }
+    }
+    await #expect(throws: (any Error).self) {
+      try await store.read { snapshot in _ = try? snapshot.count(Counter.self) }
+    }
+    #expect(try Connection(server.address(name)).run("SELECT FROM counter").isEmpty)
   }
 
   // MARK: Broken connections
@@ -308,7 +351,7 @@ struct SessionPoolTests {
   func `with patience, a connection that is cut after any number of bytes only fails to be opened`()
     async throws
   {
-    let found = try await countCut("pool_cut_patient", patience: .seconds(30))
+    let found = try await countCut("pool_cut_patient", patience: .seconds(300))
     #expect((found.count / 3) + found.lost == 109)
     #expect(found.count % 3 == 0)
     #expect(found.count > 100)

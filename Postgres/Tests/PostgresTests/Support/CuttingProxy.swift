@@ -9,7 +9,7 @@ final class CuttingProxy: Sendable {
   private let listener: Int32
   /// The bytes after which the next connections are cut; later ones are not.
   private let budgets: Mutex<[Int]>
-  private let statements = Atomic(0)
+  private let roundTrips = Atomic(0)
   /// The number of commits after which the connection is cut before the answer.
   private let commits: Mutex<Int>
   /// True if these commits do not reach the server, whose side of the connection stays open, as if the client was cut off.
@@ -36,8 +36,8 @@ final class CuttingProxy: Sendable {
   /// The number of connections that are yet to be cut.
   var rest: Int { budgets.withLock { $0.count } + commits.withLock { $0 } }
 
-  /// The number of statements with parameters that were sent.
-  var statementCount: Int { statements.load(ordering: .relaxed) }
+  /// How often the server was asked, by one statement or by several together.
+  var roundTripCount: Int { roundTrips.load(ordering: .relaxed) }
 
   /// True if bytes from the client end with a commit that is to be cut.
   private func cutsCommit(_ bytes: ArraySlice<UInt8>) -> Bool {
@@ -97,9 +97,11 @@ final class CuttingProxy: Sendable {
       }
       guard written == count else { break }
       if isOfClient {
-        // Each ends with the message that the server is to answer.
-        if bytes[..<count].suffix(5).elementsEqual([UInt8(ascii: "S"), 0, 0, 0, 4]) {
-          statements.add(1, ordering: .relaxed)
+        // Each is a query, or ends with the message that the server is to answer.
+        if bytes[0] == UInt8(ascii: "Q")
+          || bytes[..<count].suffix(5).elementsEqual([UInt8(ascii: "S"), 0, 0, 0, 4])
+        {
+          roundTrips.add(1, ordering: .relaxed)
         }
         rest -= count
         if rest <= 0 || cutsCommit(bytes[..<count]) { break }
