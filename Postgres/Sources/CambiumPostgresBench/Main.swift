@@ -50,7 +50,9 @@ struct PostgresBenchmark: AsyncParsableCommand {
   ///
   /// - Returns: the address of the finished database, the peer with the same table, and its rows.
   private func move() throws -> (String, Peer, [UInt8]) {
-    try PersistentStore.delete(at: directory)
+    if FileManager.default.fileExists(atPath: directory) {
+      try PersistentStore.delete(at: directory)
+    }
     var options = StoreOptions()
     options.history = .keptForever
     let store = try PersistentStore(at: directory, model: BenchItem.model, options: options)

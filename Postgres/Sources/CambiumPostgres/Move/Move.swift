@@ -117,6 +117,7 @@ private final class MoveRun {
       try found.dropParts()
     }
     if let division = plan.options.division {
+      try connection.checkServer(dividesRecords: true)
       try PartServers(division, of: move.identity).makeTables(of: plan)
     }
     let name = SQL.literal(plan.options.schema)

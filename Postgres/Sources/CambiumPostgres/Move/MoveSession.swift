@@ -48,9 +48,13 @@ struct MoveSession {
 
 extension Connection {
   /// Throws unless the server can hold the tables of a plan.
-  func checkServer() throws {
+  func checkServer(dividesRecords: Bool = false) throws {
     let version = try run("SHOW server_version_num").first?.first.flatMap { $0 } ?? ""
     guard let number = Int(version), number >= 120_000 else { throw MoveError.oldServer(version) }
+    guard !dividesRecords || number >= 140_000 else {
+      throw MoveError.division(
+        "The server is PostgreSQL \(version). It divides records from version 14 on.")
+    }
     let encoding = try run("SHOW server_encoding").first?.first.flatMap { $0 } ?? ""
     guard encoding == "UTF8" else { throw MoveError.encoding(encoding) }
     try run(

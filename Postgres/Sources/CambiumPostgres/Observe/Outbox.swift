@@ -28,6 +28,30 @@ struct Outbox: Sendable {
   static let channel = "cambium_outbox"
   static let table = "\(PostgresPlan.stateSchema).outbox"
   static let marks = "\(PostgresPlan.stateSchema).outbox_mark"
+  /// The marks that say which transactions had ended; and that of a renewal, with the number after its transaction, which has removed
+  /// all rows: not those that older transactions write later.
+  private static let isRenewal = "at = '-infinity'"
+
+  /// The expression, over the marks, that is true if no row of a transaction that a place does not see was removed; null without marks.
+  static func hasAll(since place: String) -> String {
+    let first = "min(xid) FILTER (WHERE NOT \(isRenewal))"
+    let seesRenewal =
+      "bool_and(txid_visible_in_snapshot(xid - 1, \(place))) FILTER (WHERE \(isRenewal))"
+    return "coalesce(\(first) <= txid_snapshot_xmin(\(place)), bool_and(\(isRenewal)))"
+      + " AND coalesce(\(seesRenewal), true) FROM \(marks)"
+  }
+
+  /// The statements that set a mark, and remove rows that are older than an interval.
+  static func trimming(_ age: String) -> [String] {
+    [
+      "INSERT INTO \(marks) SELECT txid_snapshot_xmin(txid_current_snapshot()), clock_timestamp()"
+        + " ON CONFLICT DO NOTHING",
+      "DELETE FROM \(marks) WHERE xid < (SELECT max(xid) FROM \(marks)"
+        + " WHERE at < clock_timestamp() - \(age) AND NOT \(isRenewal))",
+      "DELETE FROM \(table) WHERE xid < (SELECT min(xid) FROM \(marks) WHERE NOT \(isRenewal))",
+    ]
+  }
+
   /// The advisory lock that every listening connection shares: a writer that gets it alone knows that there are no observers.
   static let lock = "hashtext('cambium'), hashtext('observe')"
 
@@ -120,12 +144,13 @@ extension PostgresPlan {
       )
       """,
       "CREATE TABLE IF NOT EXISTS \(Outbox.marks) (xid bigint PRIMARY KEY, at timestamp with time zone NOT NULL)",
-      // Keys from before a migration may be of other types: observers are told that everything may have changed.
+      // Keys from before a migration may be of other types: observers from before are told that everything may have changed.
       "DELETE FROM \(Outbox.table)",
       """
       WITH old AS (DELETE FROM \(Outbox.marks) RETURNING xid)
       INSERT INTO \(Outbox.marks) SELECT CASE WHEN EXISTS (SELECT FROM old) THEN txid_current() + 1
-        ELSE txid_snapshot_xmin(txid_current_snapshot()) END, now()
+        ELSE txid_snapshot_xmin(txid_current_snapshot()) END,
+        CASE WHEN EXISTS (SELECT FROM old) THEN '-infinity' ELSE now() END
       """,
     ]
       + tables.enumerated().filter { $0.element.division == nil }.flatMap { place, table in

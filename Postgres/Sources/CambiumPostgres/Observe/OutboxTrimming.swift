@@ -36,12 +36,6 @@ final class OutboxTrimming: Sendable {
 
   private var statements: [String] {
     let age = "interval '1 microsecond' * \(Int64(min(keptFor / .microseconds(1), 1e15)))"
-    return [
-      "INSERT INTO \(Outbox.marks) SELECT txid_snapshot_xmin(txid_current_snapshot()), clock_timestamp()"
-        + " ON CONFLICT DO NOTHING",
-      "DELETE FROM \(Outbox.marks) WHERE xid < (SELECT max(xid) FROM \(Outbox.marks)"
-        + " WHERE at < clock_timestamp() - \(age))",
-      "DELETE FROM \(Outbox.table) WHERE xid < (SELECT min(xid) FROM \(Outbox.marks))",
-    ]
+    return Outbox.trimming(age)
   }
 }

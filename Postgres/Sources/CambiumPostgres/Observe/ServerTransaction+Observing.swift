@@ -43,7 +43,7 @@ extension ServerTransaction {
     of type: Subject.Type, since place: OutboxPlace
   ) throws -> (changes: RecordChanges<Subject>, place: OutboxPlace) {
     let found = try run(
-      "SELECT s.s::text, (SELECT min(xid) FROM \(Outbox.marks)) <= txid_snapshot_xmin(\(place.sql))"
+      "SELECT s.s::text, (SELECT \(Outbox.hasAll(since: place.sql)))"
         + " AND txid_snapshot_xmin(\(place.sql)) <= txid_snapshot_xmax(s.s)"
         + " FROM txid_current_snapshot() AS s (s)")
     let here = OutboxPlace(snapshot: try text(found.rows.first?[0]))

@@ -129,14 +129,25 @@ struct MigratedStoreTests {
     #expect(!second.plan.canRun)
   }
 
-  @Test("Changes are observed in the new version")
+  @Test("Changes are observed in the new version, also beside a transaction that is open for long")
   func observers() async throws {
     let (address, old) = try await database("observers_m")
     await old.close()
+    let other = try Connection(address)
+    try other.run("BEGIN; SELECT txid_current()")
+    defer { _ = try? other.run("ROLLBACK") }
     let store = try await PostgresStore(address, model: Self.model(2))
     let changes = Observed(try await store.observeChanges(of: Item.self))
     try await store.save(Item(id: 20, title: "seen", price: 1))
     let first = try await changes.next()
     #expect(first?.inserted.map(\.id) == [20])
+    try other.run("INSERT INTO item (id, title, price) VALUES (21, 'late', 1); COMMIT")
+    try await store.save(Item(id: 22, title: "last", price: 1))
+    var seen: Set<Int> = []
+    while seen.count < 2, let next = try await changes.next() {
+      #expect(next.isComplete)
+      seen.formUnion(next.inserted.map(\.id))
+    }
+    #expect(seen == [21, 22])
   }
 }
