@@ -189,7 +189,7 @@ struct FollowTests {
     }
     defer { _ = status(of: "umount -l \(directory); rmdir \(directory)") }
     _ = status(of: "chown postgres \(directory)")
-    let followed = try Followed("fullfollow")
+    let followed = try Followed("fullfollow", on: .withSmallDisk)
     try followed.move()
     let server = try Connection(followed.address)
     try server.run("CREATE TABLESPACE small LOCATION '\(directory)'")

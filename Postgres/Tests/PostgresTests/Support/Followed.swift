@@ -12,8 +12,11 @@ final class Followed {
   private(set) var store: PersistentStore
   private let model: StoreModel
 
-  init(_ name: String, _ model: StoreModel = Workshop.model, keepsHistory: Bool = true) throws {
-    let server = try #require(PostgresServer.shared)
+  init(
+    _ name: String, _ model: StoreModel = Workshop.model, keepsHistory: Bool = true,
+    on server: PostgresServer? = .shared
+  ) throws {
+    let server = try #require(server)
     path = Workshop.directory(name)
     address = try server.makeDatabase(name)
     self.model = model

@@ -1,12 +1,15 @@
 import CambiumPostgres
 import Glibc
+import Synchronization
 
 /// A PostgreSQL server of the tests, on a socket in a directory of its own. It is stopped when the process ends.
 struct PostgresServer: Sendable {
   let directory: String
 
   /// The server; nil if PostgreSQL 15 is not installed.
-  static let shared: PostgresServer? = start()
+  static let shared: PostgresServer? = start("")
+  /// Another one, whose tables a test puts on a small disk: a stand-by on the same machine would do so in the same directory.
+  static let withSmallDisk: PostgresServer? = start("-small")
   static let missing: String =
     "PostgreSQL 15 is not installed: Scripts/install-packages 'postgresql-15: the tests start it'"
 
@@ -17,9 +20,11 @@ struct PostgresServer: Sendable {
       + " -c max_connections=200 -c wal_keep_size=512MB"
   }
 
-  private static func start() -> PostgresServer? {
+  private static let directories = Mutex<[String]>([])
+
+  private static func start(_ name: String) -> PostgresServer? {
     guard unsafe access(programs + "/initdb", X_OK) == 0 else { return nil }
-    let directory = "/tmp/cambium-postgres-\(getpid())"
+    let directory = "/tmp/cambium-postgres-\(getpid())\(name)"
     let script = """
       set -e
       mkdir -m 755 \(directory)
@@ -30,14 +35,22 @@ struct PostgresServer: Sendable {
       $as \(programs)/pg_ctl -D data -w -l \(directory)/log -o "\(options(directory))" start >> \(directory).log 2>&1
       """
     guard unsafe system(script) == 0 else { return nil }
-    atexit {
-      let directory = "/tmp/cambium-postgres-\(getpid())"
+    directories.withLock { $0.append(directory) }
+    atexit { PostgresServer.stopAll() }
+    return PostgresServer(directory: directory)
+  }
+
+  private static func stopAll() {
+    let all = directories.withLock { directories in
+      defer { directories = [] }
+      return directories
+    }
+    for directory in all {
       _ = unsafe system(
         "cd \(directory) && if [ \"$(id -u)\" = 0 ]; then as='runuser -u postgres --'; fi;"
-          + " $as /usr/lib/postgresql/15/bin/pg_ctl -D data -m immediate stop > /dev/null 2>&1;"
+          + " $as \(programs)/pg_ctl -D data -m immediate stop > /dev/null 2>&1;"
           + " rm -rf \(directory) \(directory).log")
     }
-    return PostgresServer(directory: directory)
   }
 
   /// Makes a database, and returns its address.
