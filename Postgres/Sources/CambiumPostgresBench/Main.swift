@@ -68,7 +68,7 @@ struct PostgresBenchmark: AsyncParsableCommand {
       return try move.run()
     }
     let peer = try Peer(peerAddress)
-    let rows = try Peer(address).rows(of: "item")
+    let rows = try Peer(address).rows(of: "bench_item")
     let copied = try time(records) { try peer.make(plan, copying: rows) }
     report("move: records a second", [moved], [copied])
 

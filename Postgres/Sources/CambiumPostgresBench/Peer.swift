@@ -42,7 +42,7 @@ import LibpqPeer
 
   /// Makes the table of a plan, copies rows, and makes its key and its index.
   func make(_ plan: PostgresPlan, copying rows: [UInt8]) throws -> Int {
-    let name = plan.qualified("item")
+    let name = plan.qualified("bench_item")
     let own = plan.statements.filter { $0.contains(name) }
     for statement in own where statement.hasPrefix("CREATE TABLE") { try run(statement) }
     let sql = "COPY \(name) (\(Self.columns)) FROM STDIN (FORMAT binary)"
@@ -60,14 +60,14 @@ import LibpqPeer
     let places = names.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
     let changes = names.dropFirst().map { "\($0) = EXCLUDED.\($0)" }.joined(separator: ", ")
     let statements = [
-      ("find", "SELECT \(Self.columns) FROM item WHERE id = $1"),
+      ("find", "SELECT \(Self.columns) FROM bench_item WHERE id = $1"),
       (
         "query",
-        "SELECT \(Self.columns) FROM item WHERE title >= '\(BenchItem.title(100))' ORDER BY title, id LIMIT 100"
+        "SELECT \(Self.columns) FROM bench_item WHERE title >= '\(BenchItem.title(100))' ORDER BY title, id LIMIT 100"
       ),
       (
         "save",
-        "INSERT INTO item (\(Self.columns)) VALUES (\(places)) ON CONFLICT (id) DO UPDATE SET \(changes)"
+        "INSERT INTO bench_item (\(Self.columns)) VALUES (\(places)) ON CONFLICT (id) DO UPDATE SET \(changes)"
       ),
     ]
     for (name, sql) in statements { _ = try check(unsafe peer_prepare(handle, name, sql)) }

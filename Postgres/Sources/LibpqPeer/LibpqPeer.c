@@ -2,6 +2,7 @@
 
 #include <libpq-fe.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,8 @@ static long end(Peer *peer, PGresult *result) {
       }
   } else if (status == PGRES_COMMAND_OK) {
     count = atol(PQcmdTuples(result));
+  } else {
+    fprintf(stderr, "%s", PQresultErrorMessage(result));
   }
   PQclear(result);
   return count;
