@@ -55,9 +55,9 @@ extension PlanBuilder {
         parts.append(SQL.name(column.name))
         continue
       }
-      // The order of the store: null is below everything.
-      let order = part.isDescending ? " DESC NULLS LAST" : " NULLS FIRST"
-      parts.append(SQL.name(column.name) + (column.isNullable || part.isDescending ? order : ""))
+      parts.append(
+        SQL.name(column.name)
+          + SQL.order(isDescending: part.isDescending, isNullable: column.isNullable))
     }
     if index.isUnique, let division = table.division, !names.contains(division.column) {
       throw .impossible("each server sees the records of its own part alone")
@@ -113,7 +113,9 @@ extension PlanBuilder {
       number: nil, name: relations.take("\(table.name)_key_idx"), isUnique: false,
       isConstraint: false,
       method: "btree",
-      parts: table.key.map { SQL.name($0.name) + ($0.isDescending ? " DESC" : "") }, condition: nil)
+      parts: table.key.map {
+        SQL.name($0.name) + SQL.order(isDescending: $0.isDescending, isNullable: false)
+      }, condition: nil)
     update(place) { $0.indexes.append(index) }
   }
 

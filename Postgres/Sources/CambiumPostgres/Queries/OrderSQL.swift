@@ -4,11 +4,12 @@ import Cambium
 struct OrderSQL {
   let sql: String
   let isDescending: Bool
+  var isNullable = true
   /// The type of the values, if they are of a field of the record.
   let field: FieldSQL?
 
   /// Null is first, and NaN last, as the server has it.
-  var text: String { sql + (isDescending ? " DESC NULLS LAST" : " ASC NULLS FIRST") }
+  var text: String { sql + SQL.order(isDescending: isDescending, isNullable: isNullable) }
 }
 
 extension QueryTranslation {
@@ -25,7 +26,9 @@ extension QueryTranslation {
     }
     for key in scope.table.key {
       parts.append(
-        OrderSQL(sql: scope.column(key.name), isDescending: key.isDescending, field: nil))
+        OrderSQL(
+          sql: scope.column(key.name), isDescending: key.isDescending, isNullable: false,
+          field: nil))
     }
     return parts
   }
@@ -39,8 +42,10 @@ extension QueryTranslation {
           reason: "values of \(field.field.type) have no order")
       }
       let isOwn = scope.table.record.field(named: name) != nil
+      let column = scope.table.columns.first { scope.column($0.name) == field.sql }
       return OrderSQL(
-        sql: field.sql, isDescending: part.isDescending, field: isOwn ? field : nil)
+        sql: field.sql, isDescending: part.isDescending, isNullable: column?.isNullable ?? true,
+        field: isOwn ? field : nil)
     }
     let value = try expression(part.value, in: scope, isStrict: true)
     return OrderSQL(sql: value.sql, isDescending: part.isDescending, field: nil)

@@ -21,6 +21,18 @@ enum SQL {
     names.map { name($0) }.joined(separator: ", ")
   }
 
+  /// The rest of a part of an order, by which null is below everything, as in the store.
+  ///
+  /// A column that is never null says nothing of nulls: the server only uses an index for an order that has the same words.
+  static func order(isDescending: Bool, isNullable: Bool) -> String {
+    switch (isDescending, isNullable) {
+    case (false, false): ""
+    case (false, true): " NULLS FIRST"
+    case (true, false): " DESC"
+    case (true, true): " DESC NULLS LAST"
+    }
+  }
+
   /// A string literal. The server's `standard_conforming_strings` is on, as it is by default.
   static func literal(_ text: String) -> String {
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"

@@ -29,7 +29,9 @@ extension ServerTransaction {
     try check(columns, selections)
     let names = (columns.first ?? []).indices.map { "u.c\($0)" }
     let sorted =
-      (order.map { "u.c\($0.column)" + ($0.isDescending ? " DESC NULLS LAST" : " ASC NULLS FIRST") }
+      (order.map {
+        "u.c\($0.column)" + SQL.order(isDescending: $0.isDescending, isNullable: true)
+      }
       + ["u.s", "u.n"]).joined(separator: ", ")
     var from = "(\(parts.joined(separator: " UNION ALL "))) AS u"
     if query.isDistinct {

@@ -310,7 +310,8 @@ extension ServerTransaction {
       keys.isEmpty
       ? ""
       : " GROUP BY \(places.joined(separator: ", ")) ORDER BY "
-        + places.map { "\($0) ASC NULLS FIRST" }.joined(separator: ", ")
+        + places.map { $0 + SQL.order(isDescending: false, isNullable: true) }.joined(
+          separator: ", ")
     let found = try run(
       "SELECT \(selected.joined(separator: ", ")) FROM \(table(of: rows))\(grouping)",
       rows.translation.parameters)

@@ -86,6 +86,31 @@ struct PostgresStoreTests {
     }
   }
 
+  @Test func `sorted queries read the first records along an index, in both directions`()
+    async throws
+  {
+    let server = try #require(PostgresServer.shared)
+    let address = try server.makeDatabase("sorted")
+    let store = try await PostgresStore(address, model: OrderService.model)
+    try await store.insert(Self.customer(1))
+    try Connection(address).run(
+      """
+      INSERT INTO "order" (id, customer, state, placed, total)
+        SELECT gen_random_uuid(), c.id, 'state ' || n, now(), n FROM customer c, generate_series(1, 20000) n;
+      ANALYZE "order"
+      """)
+    for (query, index) in [
+      (Query<Order>(), "order_pkey"), (Order.sorted(by: .ascending(\.state)), "order_state_idx"),
+      (Order.sorted(by: .descending(\.state)), "order_state_idx"),
+    ] {
+      let plan = try await store.explain(query.limit(10)).plan
+      #expect(plan.contains("\(index) on") || plan.contains("using \(index)"), "\(plan)")
+    }
+    #expect(
+      try await store.explain(Order.sorted(by: .ascending(\.total)).limit(10)).plan.contains(
+        "Seq Scan"))
+  }
+
   @Test func `the errors of a record are those of an embedded store, and the transaction goes on`()
     async throws
   {
