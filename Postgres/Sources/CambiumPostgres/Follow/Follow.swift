@@ -135,6 +135,10 @@ private final class FollowRun {
     plan = PostgresPlan(follow.store.schema, options: found.options)
     guard let place = found.cursor else { throw MoveError.finished }
     (cursor, stage) = (place, found.stage)
+    // Those between parts are there if finishing was begun before.
+    if let division = plan.options.division {
+      try PartServers(division, of: follow.identity).dropForeignKeys(of: plan)
+    }
     self.progress.sequence = found.sequence
   }
 
@@ -170,9 +174,6 @@ private final class FollowRun {
     let next = snapshot.historyCursor
     // Foreign keys act at once when rows are replaced, and would delete others with them.
     let begins = stage == .moved && changed.changeCount > 0
-    if begins, let division = plan.options.division {
-      try PartServers(division, of: follow.identity).dropForeignKeys(of: plan)
-    }
     try connection.run("BEGIN")
     let count = try connection.change(
       "UPDATE \(state).store SET sequence = \(next.sequence),"

@@ -151,6 +151,30 @@ struct DivisionTests {
     try await store.close()
   }
 
+  @Test func `after finishing that was cut off, following replaces rows without their lines`()
+    throws
+  {
+    let database = try database("divided_unfinished")
+    defer { database.end() }
+    try DividedShop.fill(database.store, orders: 0..<40)
+    _ = try database.move()
+    let follow = Follow(
+      database.store, identity: try database.identity, to: database.address)
+    try database.store.save(DividedShop.order(1))
+    try follow.catchUp()
+    // As finishing makes them, before it says that it is finished.
+    for (number, server) in database.servers.enumerated() {
+      let part = number + 1
+      try Connection(server).run(
+        "ALTER TABLE line_\(part) ADD CONSTRAINT line_order_fkey FOREIGN KEY (\"order\") REFERENCES order_\(part) (id) ON DELETE CASCADE"
+      )
+    }
+    for number in 0..<40 { try database.store.save(DividedShop.order(number)) }
+    try follow.catchUp()
+    let found = try database.verification()
+    #expect(found.isSame, "\(found.differences)")
+  }
+
   @Test func `a table of others on a server is left alone, and the move says so`() throws {
     let database = try database("divided_taken")
     defer { database.end() }
