@@ -30,7 +30,7 @@ struct StoredDatabase: Sendable {
     options = state.options
     guard options.division == nil else {
       throw PostgresStoreError.unsupported(
-        "migrations of a database with records that are divided over several servers: migrate the store, and move it again"
+        "migrations of records that are divided over several servers; programs of the database's version still work"
       )
     }
     schemas = try model.schemas()

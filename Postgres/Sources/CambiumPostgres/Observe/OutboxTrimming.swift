@@ -26,16 +26,12 @@ final class OutboxTrimming: Sendable {
       let isAlone = try connection.run(
         "SELECT pg_try_advisory_xact_lock(hashtext('cambium'), hashtext('trim'))")
       if isAlone.first?.first == "t" {
-        for statement in statements { try connection.run(statement) }
+        let age = "interval '1 microsecond' * \(Int64(min(keptFor / .microseconds(1), 1e15)))"
+        for statement in Outbox.trimming(age) { try connection.run(statement) }
       }
       try connection.run("COMMIT")
     } catch {
       _ = try? connection.run("ROLLBACK")
     }
-  }
-
-  private var statements: [String] {
-    let age = "interval '1 microsecond' * \(Int64(min(keptFor / .microseconds(1), 1e15)))"
-    return Outbox.trimming(age)
   }
 }

@@ -22,13 +22,13 @@ struct ChangedPlaces {
   /// Notes that rows of a table were deleted, and perhaps others by its foreign keys.
   mutating func noteDeletion(from table: TablePlan, in plan: PostgresPlan) {
     hasOwn = true
-    if plan.leadsAnywhere(to: table) { mayBreakReferences = true }
+    if plan.hasForeignKey(to: table) { mayBreakReferences = true }
   }
 }
 
 extension PostgresPlan {
   /// True if a foreign key leads to a table.
-  fileprivate func leadsAnywhere(to table: TablePlan) -> Bool {
+  fileprivate func hasForeignKey(to table: TablePlan) -> Bool {
     tables.contains { other in
       (other.foreignKeys + other.lists.map(\.foreignKey)).contains { $0.table == table.name }
     }

@@ -138,23 +138,19 @@ public final class PostgresStore: RecordStore {
     bySingle isSingle: Bool, _ body: @Sendable (PostgresSnapshot) throws -> Result
   ) async throws -> Result {
     let (plan, mapping, version) = (plan, mapping, version)
-    let found = try await standbys?.read { connection in
+    @Sendable func read(_ connection: Connection, _ beginning: [String]) throws -> Result {
       let server = ServerTransaction(
-        plan, mapping, connection,
-        beginningBy: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"] + version.reading,
-        isSingle: isSingle)
+        plan, mapping, connection, beginningBy: beginning + version.reading, isSingle: isSingle)
       return try connection.read(by: server, version, body)
+    }
+    let found = try await standbys?.read { connection in
+      try read(connection, ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"])
     }
     if let found { return found }
     return try await SessionRun(pool, patience: options.patience).run { connection in
       // After a pooler, the server may be a stand-by meanwhile, where it is an error to ask for writes.
-      let server = ServerTransaction(
-        plan, mapping, connection,
-        beginningBy: [
-          "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE", "SET TRANSACTION READ ONLY",
-        ] + version.reading,
-        isSingle: isSingle)
-      return try connection.read(by: server, version, body)
+      let beginning = "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE"
+      return try read(connection, [beginning, "SET TRANSACTION READ ONLY"])
     }
   }
 
